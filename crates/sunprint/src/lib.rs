@@ -1,0 +1,4 @@
+//! Sunprint makes differentially private synthetic data from high-dimensional tables.
+
+pub mod error;
+pub mod tally;

@@ -1,0 +1,62 @@
+//! A batch of rows as codes.
+
+/// The largest code: a value at its upper bound. Codes run from 0 (lower bound) to `Q`.
+pub const Q: u16 = u16::MAX;
+
+/// Some rows of the sensitive table, one `u16` code for each feature and one stratum for each row.
+///
+/// No `Debug`, no `Serialize`: codes are private rows in another spelling.
+pub struct Codes {
+    width: usize,
+    rows: usize,
+    values: Vec<u16>,
+    strata: Vec<u32>,
+}
+
+impl Codes {
+    /// An empty batch of `width` features, with room for `rows` rows.
+    pub fn with_capacity(width: usize, rows: usize) -> Self {
+        Codes { width, rows: 0, values: Vec::with_capacity(width * rows), strata: Vec::with_capacity(rows) }
+    }
+
+    /// Takes row-major codes and one stratum per row (all 0 where the schema has no strata).
+    ///
+    /// # Panics
+    /// If the lengths do not fit together; they come from the shape of a batch, never from its values.
+    pub fn from_parts(width: usize, values: Vec<u16>, strata: Vec<u32>) -> Self {
+        let rows = strata.len();
+        assert_eq!(values.len(), rows * width, "codes: one value for each feature of each row");
+        Codes { width, rows, values, strata }
+    }
+
+    /// Appends one row.
+    ///
+    /// # Panics
+    /// If `values` has another width than the batch.
+    pub fn push(&mut self, values: &[u16], stratum: u32) {
+        assert_eq!(values.len(), self.width, "codes: every row has the same width");
+        self.values.extend_from_slice(values);
+        self.strata.push(stratum);
+        self.rows += 1;
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of features.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One row's codes.
+    pub fn row(&self, i: usize) -> &[u16] {
+        &self.values[i * self.width..(i + 1) * self.width]
+    }
+
+    /// One row's stratum.
+    pub fn stratum(&self, i: usize) -> u32 {
+        self.strata[i]
+    }
+}
