@@ -75,8 +75,8 @@ mod tests {
     }
 
     // Written down once: a model's draws must stay the same for ever.
-    const FIRST: u64 = 0;
-    const SECOND: u64 = 0;
+    const FIRST: u64 = 1_131_624_505_125_221_123;
+    const SECOND: u64 = 4_813_562_505_905_584_011;
 
     #[test]
     fn seeds_purposes_and_numbers_differ() {

@@ -187,9 +187,9 @@ mod tests {
             }
             first += leaves;
         }
-        for i in 0..size {
-            (a[i][size], a[size][i]) = (1.0, 1.0);
-        }
+        a.iter_mut().for_each(|row| row[size] = 1.0);
+        a[size] = vec![1.0; size + 1];
+        a[size][size] = 0.0;
         b[size] = total;
         let mut x = solve(a, b);
         x.truncate(size);
