@@ -154,23 +154,17 @@ pub fn budget(epsilon: Epsilon, delta: Option<Delta>) -> Result<Budget> {
     let Some(delta) = delta else {
         return Ok(Budget::pure(epsilon));
     };
-    let rho = zcdp::rho_for(as_float(&epsilon.ratio()), as_float(&delta.ratio()));
-    Budget::concentrated(ratio_below(rho)?, epsilon, delta)
+    let (num, den) = zcdp::rho_fraction(as_float(&epsilon.ratio()), as_float(&delta.ratio()));
+    Ratio::new(num, den).filter(|rho| !rho.is_zero()).map_or_else(
+        || {
+            Err(Error::new(Kind::Usage, "`--delta` leaves no budget at this `--epsilon`")
+                .hint("take a larger `--epsilon` or `--delta`"))
+        },
+        |rho| Budget::concentrated(rho, epsilon, delta),
+    )
 }
 
 /// A public ratio as a float, for predictions and post-processing; never for noise.
 pub(crate) fn as_float(ratio: &Ratio) -> f64 {
-    ratio.numerator() as f64 / ratio.denominator() as f64
-}
-
-/// The largest multiple of 2⁻⁴⁰ that is not above `value`, as an exact ratio.
-fn ratio_below(value: f64) -> Result<Ratio> {
-    const UNIT: f64 = (1_u64 << 40) as f64;
-    // `value · 2⁴⁰` is exact in binary floating point (only the exponent changes), and `floor` goes down.
-    let steps = (value * UNIT).floor();
-    if !(1.0..UNIT * 1e6).contains(&steps) {
-        return Err(Error::new(Kind::Usage, "`--delta` leaves no budget at this `--epsilon`")
-            .hint("take a larger `--epsilon` or `--delta`"));
-    }
-    Ratio::new(steps as u128, 1_u128 << 40)
+    ratio.num() as f64 / ratio.den() as f64
 }

@@ -1,6 +1,6 @@
 //! Noisy counts become a measure: non-negative integers that add up to n.
 
-use crate::math::tree;
+use crate::math::{rounding, tree};
 use crate::privacy::{PathTree, Privacy, StratumCounts};
 use serde::{Deserialize, Serialize};
 
@@ -58,13 +58,16 @@ pub fn consistent(
                 .levels
                 .iter()
                 .zip(weights)
-                .map(|(level, &weight)| (level.iter().map(|&count| count as f64).collect(), variance(weight)))
+                .map(|(level, &weight)| tree::NoisyLevel {
+                    counts: level.iter().map(|&count| count as f64).collect(),
+                    variance: variance(weight),
+                })
                 .collect(),
         })
         .collect();
     let leaves = match rule {
-        Consistency::LeastSquares => tree::difference_rule(rows, &tree::least_squares(rows as f64, &noisy)),
-        Consistency::Proportional => tree::proportional(rows, &noisy),
+        Consistency::LeastSquares => rounding::difference_rule(rows, &tree::least_squares(rows as f64, &noisy)),
+        Consistency::Proportional => rounding::proportional(rows, &noisy),
     };
     let strata = leaves
         .into_iter()

@@ -6,12 +6,17 @@
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
 use super::{Frame, Model, Spot};
-use crate::math::random::{Permutation, Stream};
+use crate::math::permutation::Permutation;
+use crate::math::stream::Stream;
 use crate::measure::{Side, cell};
 use crate::source::Drawn;
 
 /// Rows in a block.
 pub const BLOCK: u64 = 1024;
+
+/// Streams of the seed: one for the order, one for each block.
+const ORDER: u64 = 0;
+const ROWS: u64 = 1;
 
 /// A seeded draw of N rows from a model.
 pub struct Draw<'a> {
@@ -42,8 +47,9 @@ impl Model {
             }
         }
         leaves.push(Leaf { stratum: u32::MAX, index: 0, before });
-        let start = Stream::new(seed, u64::MAX).unit();
-        Draw { model: self, rows, seed, order: Permutation::new(rows.max(1), seed), start, leaves }
+        let mut random = Stream::new(seed, ORDER, 0);
+        let start = random.unit();
+        Draw { model: self, rows, seed, order: Permutation::new(rows.max(1), &mut random), start, leaves }
     }
 }
 
@@ -58,7 +64,7 @@ impl Draw<'_> {
         let first = block * BLOCK;
         let last = (first + BLOCK).min(self.rows);
         let width = self.model.schema.width();
-        let mut random = Stream::new(self.seed, block);
+        let mut random = Stream::new(self.seed, ROWS, block);
         let mut drawn = Drawn { width, units: Vec::with_capacity((last - first) as usize * width), strata: Vec::new() };
         let mut cells = std::collections::HashMap::new();
         for row in first..last {

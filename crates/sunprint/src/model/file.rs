@@ -65,7 +65,7 @@ impl Model {
 
 /// Lengths agree, indices are in range, numbers are finite: what drawing relies on.
 fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::result::Result<(), &'static str> {
-    schema.check().map_err(|_| "its schema contradicts itself")?;
+    schema.validate().map_err(|_| "its schema contradicts itself")?;
     let d = schema.width();
     let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|x| x.is_finite());
     let sides = match &release.frame {
@@ -110,7 +110,7 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     if !diagonal || !shifts || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
     }
-    if layout.is_some_and(|layout| !layout.fits(schema)) {
+    if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
         return Err("its layout does not fit its schema");
     }
     Ok(())
