@@ -87,7 +87,7 @@ impl Fit {
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
         let texture =
-            if self.plan.texture { texture(&covariance, k, &tuning) } else { Texture::default() };
+            if self.plan.texture { texture(&covariance, k, centre.spread, &tuning) } else { Texture::default() };
         let stratum_rows = if covariance.strata.is_empty() {
             vec![rows as f64 / self.schema.strata() as f64; self.schema.strata()]
         } else {

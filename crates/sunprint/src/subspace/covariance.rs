@@ -140,10 +140,13 @@ impl Covariance {
         let strata = (0..layout.strata)
             .map(|s| {
                 let row = 1 + d + s;
-                // Two readings of the stratum's size, on the diagonal and beside the constant; the second is the
-                // quieter one relative to its factor (noise/(t t_L) against noise·√2/t_L²).
+                // The stratum's size stands beside the constant. Where that is mostly noise it is drawn towards an
+                // equal share, with a prior deviation as large as the share itself.
                 let count = at(row, 0) / (ANCHOR * STRATUM_ANCHOR) as f64;
-                let size = count.clamp(1.0, n);
+                let count_noise = entry_noise / (ANCHOR * STRATUM_ANCHOR) as f64;
+                let equal = n / layout.strata as f64;
+                let trust = equal * equal / (equal * equal + count_noise * count_noise);
+                let size = (trust * count + (1.0 - trust) * equal).clamp((0.1 * equal).max(1.0), n);
                 let scale = unit / (STRATUM_ANCHOR as f64 * size);
                 let mean = (0..d).map(|j| at(row, 1 + j) * scale - offset[j]).collect();
                 StratumMean { rows: size, offset: mean, noise: entry_noise * scale }

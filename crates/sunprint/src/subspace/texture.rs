@@ -23,16 +23,17 @@ const LEFTOVER_MARGIN: f64 = 2.0;
 /// The texture beyond the first `dimension` directions.
 ///
 /// *Shifts.* A stratum's mean, without its part in the measured directions (which the measure knows better), times the
-/// James-Stein factor `1 − m σ²/‖δ‖²` over its m coordinates, never negative.
+/// James-Stein factor `1 − m σ²/‖δ‖²` over its m coordinates, never negative, and never above `τ²/(τ² + σ²)` where
+/// `τ² = spread/d` is the variance of a typical column: strata cannot lie further apart than the table is wide.
 ///
 /// *Directions.* `Σ_{k<i≤a} λ̃_i v_i v_iᵀ` over what clears the edge, less what the shifts already explain,
 /// `Σ_s π_s δ_s δ_sᵀ`; its positive part is drawn.
 ///
 /// *Diagonal.* `Σ̂_jj` less the measured, drawn and shifted parts, where that clears its own noise.
-pub fn texture(covariance: &Covariance, dimension: usize, tuning: &Tuning) -> Texture {
+pub fn texture(covariance: &Covariance, dimension: usize, spread: f64, tuning: &Tuning) -> Texture {
     let (d, eigen) = (covariance.width, &covariance.eigen);
     let basis = &eigen.vectors[..dimension];
-    let shifts = shifts(covariance, basis);
+    let shifts = shifts(covariance, basis, spread);
     let total: f64 = covariance.strata.iter().map(|s| s.rows).sum();
     let shares: Vec<f64> = covariance.strata.iter().map(|s| s.rows / total.max(1.0)).collect();
 
@@ -79,8 +80,9 @@ pub fn texture(covariance: &Covariance, dimension: usize, tuning: &Tuning) -> Te
     Texture { directions, diagonal, shifts }
 }
 
-fn shifts(covariance: &Covariance, basis: &[Vec<f64>]) -> Vec<Vec<f64>> {
+fn shifts(covariance: &Covariance, basis: &[Vec<f64>], spread: f64) -> Vec<Vec<f64>> {
     let free = covariance.width.saturating_sub(basis.len()) as f64;
+    let typical = spread / covariance.width as f64;
     covariance
         .strata
         .iter()
@@ -91,7 +93,9 @@ fn shifts(covariance: &Covariance, basis: &[Vec<f64>]) -> Vec<Vec<f64>> {
                 shift.iter_mut().zip(v).for_each(|(x, v)| *x -= inner * v);
             }
             let length: f64 = shift.iter().map(|x| x * x).sum();
-            let keep = if length > 0.0 { (1.0 - free * stratum.noise * stratum.noise / length).max(0.0) } else { 0.0 };
+            let noise = stratum.noise * stratum.noise;
+            let stein = if length > 0.0 { (1.0 - free * noise / length).max(0.0) } else { 0.0 };
+            let keep = stein.min(typical / (typical + noise));
             shift.iter_mut().for_each(|x| *x *= keep);
             shift
         })
