@@ -15,6 +15,9 @@ pub(in crate::privacy) struct Entropy {
     cipher: ChaCha20Rng,
     words: [u64; WORDS],
     next: usize,
+    /// A word of which `bits_left` bits have not been handed out by [`Entropy::bit`].
+    bits: u64,
+    bits_left: u32,
 }
 
 impl Entropy {
@@ -35,7 +38,7 @@ impl Entropy {
     }
 
     fn from_key(key: [u8; 32]) -> Entropy {
-        Entropy { cipher: ChaCha20Rng::from_seed(key), words: [0; WORDS], next: WORDS }
+        Entropy { cipher: ChaCha20Rng::from_seed(key), words: [0; WORDS], next: WORDS, bits: 0, bits_left: 0 }
     }
 
     /// The next 64 uniform bits.
@@ -69,7 +72,13 @@ impl Entropy {
     /// A fair coin.
     #[inline]
     pub fn bit(&mut self) -> bool {
-        self.next_u64() >> 63 == 1
+        if self.bits_left == 0 {
+            (self.bits, self.bits_left) = (self.next_u64(), 64);
+        }
+        let bit = self.bits & 1 == 1;
+        self.bits >>= 1;
+        self.bits_left -= 1;
+        bit
     }
 
     /// Exactly uniform on {0, …, bound − 1}; `bound` must be positive.
@@ -141,6 +150,15 @@ mod tests {
             let lower = (0..draws).filter(|_| entropy.below(bound) < bound / 2).count();
             assert!((lower as f64 / f64::from(draws) - 0.5).abs() < 0.0075, "{bound}");
         }
+    }
+
+    /// Bits, and the word after them: all fair (same bound as above).
+    #[test]
+    fn single_bits_are_fair() {
+        let mut entropy = Entropy::seeded(3);
+        let ones = (0..200_000).filter(|_| entropy.bit()).count();
+        let pairs = (0..200_000).filter(|_| entropy.bit() == entropy.bit()).count();
+        assert!((ones as f64 / 200_000.0 - 0.5).abs() < 0.0075 && (pairs as f64 / 200_000.0 - 0.5).abs() < 0.0075);
     }
 
     #[test]

@@ -118,9 +118,12 @@ fn all(times: u64, mut coin: impl FnMut() -> bool) -> bool {
 /// e^{−1/2}: a falling run that starts below ½.
 #[inline]
 fn exp_minus_half<const BITS: u32>(entropy: &mut Entropy) -> bool {
-    let first = Uniform::<BITS>::new(entropy);
-    // u < ½ exactly when its first binary digit is 0.
-    first.first >> (BITS - 1) == 1 || !falling_run_is_even(first, entropy)
+    // u₁ < ½ exactly when its first binary digit is 0; only then are its other digits needed.
+    if entropy.bit() {
+        return true;
+    }
+    let first = Uniform::<BITS> { first: digit::<BITS>(entropy) >> 1, more: Vec::new() };
+    !falling_run_is_even(first, entropy)
 }
 
 /// exp(−x): a falling run that starts below x.
