@@ -1,5 +1,6 @@
 //! Sunprint makes differentially private synthetic data from high-dimensional tables.
 
+pub mod door;
 pub mod error;
 pub mod fit;
 pub mod math;
