@@ -49,7 +49,7 @@ pub fn tables() -> Vec<Named> {
         name,
         recipe: Recipe::new(rows, width, dimension, 0).with_spread(spread),
     };
-    vec![named("gen20", 2_000, 20, 2, 0.5), named("gen50", 10_000, 50, 3, 0.5), named("gen100", 50_000, 100, 3, 1.0)]
+    vec![named("gen20", 2_000, 20, 2, 0.4), named("gen50", 10_000, 50, 3, 0.357), named("gen100", 50_000, 100, 3, 0.76)]
 }
 
 /// What was found on one table.
