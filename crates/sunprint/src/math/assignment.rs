@@ -37,6 +37,9 @@ impl Assignment {
 
 const NONE: usize = usize::MAX;
 
+/// Every so-manieth row and column make up the coarse problem.
+const COARSE: usize = 4;
+
 /// A cheapest assignment for a square table of costs, row by row.
 ///
 /// # Panics
@@ -44,7 +47,11 @@ const NONE: usize = usize::MAX;
 pub fn assign(costs: &[u32], size: usize) -> Assignment {
     assert_eq!(costs.len(), size * size, "assign: a square table, row by row");
     let mut state = State { costs, size, column_of: vec![NONE; size], row_of: vec![NONE; size], v: vec![0; size] };
-    state.reduce_columns();
+    if size < COARSE * 16 {
+        state.reduce_columns();
+    } else {
+        state.start_from_coarse();
+    }
     for _ in 0..2 {
         state.reduce_rows();
     }
@@ -93,6 +100,21 @@ impl State<'_> {
                 self.give(i, j);
             }
         }
+    }
+
+    /// Solves the problem of a few rows and columns first. Its potentials u, carried over by v_j = min_i (c_ij − u_i), are
+    /// near the final ones where costs are distances, since a potential varies no faster than the distance. No row is
+    /// assigned yet, so any v would do: this is a matter of speed alone.
+    fn start_from_coarse(&mut self) {
+        let few: Vec<usize> = (0..self.size).step_by(COARSE).collect();
+        let costs: Vec<u32> =
+            few.iter().flat_map(|&i| few.iter().map(move |&j| (i, j))).map(|(i, j)| self.row(i)[j]).collect();
+        let coarse = assign(&costs, few.len());
+        let mut v = vec![i64::MAX; self.size];
+        for (&i, u) in few.iter().zip(&coarse.rows) {
+            v.iter_mut().zip(self.row(i)).for_each(|(v, &cost)| *v = (*v).min(i64::from(cost) - u));
+        }
+        self.v = v;
     }
 
     /// A free row takes its cheapest column, whose potential falls until the second cheapest is as cheap: the row stays
