@@ -1,0 +1,6 @@
+use crate::args::DemoArgs;
+use crate::words::Talk;
+use sunprint::error::Result;
+pub fn run(_: &DemoArgs, _: Talk) -> Result<()> {
+    Ok(())
+}
