@@ -1,10 +1,11 @@
 //! The command line: every flag is defined once, here, and shared by the commands that take it.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::builder::Resettable;
 use clap::builder::styling::{AnsiColor, Style, Styles};
-use clap::builder::{RangedU64ValueParser, Resettable};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -12,14 +13,15 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
     name = "sunprint",
     version,
     styles = STYLES,
-    long_about = "Differentially private synthetic data from tables with many columns.\n\n\
-        Sunprint measures a sensitive table once, with noise, and draws as many synthetic rows from the measurement \
-        as you like. Whatever anybody does with the result, they learn almost the same about a person whether that \
-        person's row was in the table or not; `--epsilon` says how nearly the same.",
-    after_help = "New here? `sunprint demo` runs the whole job on a simulated clinic.",
+    after_help = "Sunprint measures a sensitive table once, with noise, and draws as many synthetic rows from the \
+        measurement as you like. Whatever anybody does with the result, they learn almost the same about a person \
+        whether that person's row was in the table or not; `--epsilon` says how nearly the same.\n\n\
+        New here? `sunprint demo` runs the whole job on a simulated clinic.",
     subcommand_required = true,
     arg_required_else_help = true,
-    disable_help_subcommand = true
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    disable_version_flag = true
 )]
 pub struct Cli {
     /// What goes to stderr.
@@ -28,6 +30,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Print version
+    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = "General")]
+    version: Option<bool>,
 }
 
 const STYLES: Styles = Styles::styled()
@@ -62,7 +67,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         sunprint fit people.csv --schema people.toml --epsilon 1 --output people.sunprint\n  \
         sunprint fit people.parquet --schema people.toml --epsilon 1 --delta 1e-9 --output people.sunprint\n  \
-        zcat people.csv.gz | sunprint fit - --format csv --schema people.toml --epsilon 0.5 --output people.sunprint")]
+        sunprint fit - --format csv --schema people.toml --epsilon 0.5 --output people.sunprint < people.csv")]
     Fit(FitArgs),
     /// Draw synthetic rows from a model, at no further cost in privacy
     #[command(after_help = "Examples:\n  \
@@ -84,7 +89,8 @@ pub enum Command {
 }
 
 /// What goes to stderr.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "General")]
 pub struct TalkArgs {
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true)]
@@ -92,23 +98,26 @@ pub struct TalkArgs {
     /// Draw no progress bars
     #[arg(long, global = true)]
     pub no_progress: bool,
+    /// Print help
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
 }
 
 /// The sensitive table.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub struct DataArgs {
     /// The table: a file, or `-` for stdin
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help_heading = None)]
     pub input: String,
-    /// Format of DATA [default: by its extension]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true, long_help = INPUT_FORMAT)]
+    /// Format of DATA: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<FormatName>,
 }
 
-const INPUT_FORMAT: &str = "Format of DATA [default: by its extension]: csv, tsv, csv.gz, csv.zst, parquet, arrow";
-
 /// The public knowledge about the table.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub struct SchemaArg {
     /// The schema: what everybody may know about the table, in TOML
     #[arg(long, value_name = "FILE")]
@@ -116,7 +125,8 @@ pub struct SchemaArg {
 }
 
 /// The promise. Kept as text: an epsilon of 0.1 means one tenth, not the nearest binary fraction.
-#[derive(Args)]
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Promise")]
 pub struct BudgetArgs {
     /// How much may be learnt about one row: smaller is more private; 1 is a common choice
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
@@ -127,13 +137,14 @@ pub struct BudgetArgs {
 }
 
 /// How to measure.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Method")]
 pub struct PlanArgs {
-    /// How to measure
-    #[arg(long, value_enum, default_value_t = MethodName::Default)]
+    /// How to measure: `default`, `paper` (the published algorithm, its constants repaired) or `cube` (no projection)
+    #[arg(long, value_enum, default_value_t = MethodName::Default, hide_possible_values = true)]
     pub method: MethodName,
     /// Directions to measure in detail [default: chosen from the released numbers]
-    #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "K", value_parser = at_least_one::<usize>, allow_negative_numbers = true)]
     pub dimension: Option<usize>,
     /// Leave out the variation outside of the measured directions
     #[arg(long)]
@@ -143,30 +154,33 @@ pub struct PlanArgs {
     pub public_basis: Option<PathBuf>,
 }
 
-/// The methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The methods. (Plain comments: doc comments would spread the help over several lines.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MethodName {
-    /// Moments with matrix noise, a chosen dimension, a tree of counts, texture
+    #[default]
+    // Moments with matrix noise, a chosen dimension, a tree of counts, texture.
     Default,
-    /// The published algorithm step by step, with its constants repaired
+    // The published algorithm step by step, with only the constants repaired that break its privacy.
     Paper,
-    /// A tree of counts over the whole cube, without projection
+    // A tree of counts over the whole cube, without projection.
     Cube,
 }
 
 /// How many rows, and which.
 #[derive(Args, Clone, Copy)]
+#[command(next_help_heading = "Draw")]
 pub struct DrawArgs {
     /// Synthetic rows to draw [default: as many as were measured]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_negative_numbers = true)]
     pub rows: Option<u64>,
     /// Draw the same rows again: seeds the draw, never the privacy noise [default: a fresh one]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole_number, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 }
 
 /// Where the result goes.
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 pub struct OutputArg {
     /// The file to write, or `-` for stdout
     #[arg(short, long, value_name = "FILE", default_value = "-")]
@@ -174,26 +188,26 @@ pub struct OutputArg {
 }
 
 /// The form of the synthetic table.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "Output")]
 pub struct OutputFormatArg {
-    /// Format of the output [default: by its extension, else csv]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true, long_help = OUTPUT_FORMAT)]
+    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension, else csv]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub output_format: Option<FormatName>,
 }
 
-const OUTPUT_FORMAT: &str =
-    "Format of the output [default: by its extension, else csv]: csv, tsv, csv.gz, csv.zst, parquet, arrow";
-
 /// A machine-readable result.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "Output")]
 pub struct JsonArg {
-    /// Print the result as JSON on stdout
+    /// Print the report as JSON on stdout
     #[arg(long)]
     pub json: bool,
 }
 
 /// The receipt as a file of its own.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Output")]
 pub struct ReceiptArg {
     /// Write the receipt here too: plain text, or JSON if the name ends in .json
     #[arg(long, value_name = "FILE")]
@@ -203,34 +217,28 @@ pub struct ReceiptArg {
 /// The formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
-    /// Comma-separated values
     Csv,
-    /// Tab-separated values
     Tsv,
-    /// Comma-separated values, gzip
     #[value(name = "csv.gz")]
     CsvGz,
-    /// Comma-separated values, Zstandard
     #[value(name = "csv.zst")]
     CsvZst,
-    /// Apache Parquet
     Parquet,
-    /// Apache Arrow IPC
     Arrow,
 }
 
 /// `sunprint demo`
 #[derive(Args)]
 pub struct DemoArgs {
-    /// Folder for the files of the demo
-    #[arg(long, value_name = "DIR", default_value = "sunprint-demo")]
-    pub output_dir: PathBuf,
     /// The promise.
     #[command(flatten)]
     pub budget: BudgetArgs,
     /// The size and seed of the simulation.
     #[command(flatten)]
     pub draw: DrawArgs,
+    /// Folder for the files of the demo
+    #[arg(long, value_name = "DIR", default_value = "sunprint-demo", help_heading = "Output")]
+    pub output_dir: PathBuf,
 }
 
 /// `sunprint schema`
@@ -243,7 +251,7 @@ pub struct SchemaArgs {
     #[command(flatten)]
     pub output: OutputArg,
     /// Fill in bounds and categories from the rows: only for data that is public already
-    #[arg(long)]
+    #[arg(long, help_heading = "Data")]
     pub data_is_public: bool,
 }
 
@@ -276,6 +284,11 @@ pub struct MeasureArgs {
     /// The method.
     #[command(flatten)]
     pub plan: PlanArgs,
+}
+
+/// What `fit` and `synth` hand over besides their output.
+#[derive(Args, Default)]
+pub struct ReportArgs {
     /// The receipt's own file.
     #[command(flatten)]
     pub receipt: ReceiptArg,
@@ -293,6 +306,9 @@ pub struct FitArgs {
     /// Where the model goes.
     #[command(flatten)]
     pub output: OutputArg,
+    /// The receipt.
+    #[command(flatten)]
+    pub report: ReportArgs,
 }
 
 /// `sunprint sample`
@@ -328,8 +344,11 @@ pub struct SynthArgs {
     #[command(flatten)]
     pub output_format: OutputFormatArg,
     /// Keep the model too, to draw more rows from it later
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub model: Option<PathBuf>,
+    /// The receipt.
+    #[command(flatten)]
+    pub report: ReportArgs,
 }
 
 /// `sunprint show`
@@ -347,7 +366,7 @@ pub struct ShowArgs {
 #[derive(Args)]
 pub struct ModelArg {
     /// The model, as `fit` wrote it
-    #[arg(value_name = "MODEL")]
+    #[arg(value_name = "MODEL", help_heading = None)]
     pub model: PathBuf,
 }
 
@@ -358,7 +377,7 @@ pub fn command() -> clap::Command {
             demo.mut_arg("epsilon", |flag| flag.required(false).default_value("1"))
                 .mut_arg("rows", |flag| {
                     flag.default_value("20000")
-                        .value_parser(clap::value_parser!(u64).range(1_000..=1_000_000))
+                        .value_parser(demo_rows)
                         .help("Patients to simulate, and synthetic rows to draw")
                 })
                 .mut_arg("seed", |flag| {
@@ -370,4 +389,25 @@ pub fn command() -> clap::Command {
                 flag.required(true).default_value(Resettable::Reset).help("The model to write, or `-` for stdout")
             })
         })
+}
+
+/// A count that may not be zero.
+fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, &'static str> {
+    text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("it is a whole number, at least 1")
+}
+
+/// A seed.
+fn whole_number(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "it is a whole number, 0 or more")
+}
+
+/// The demo compares subsamples of 1,000 rows, and holds its table in memory.
+fn demo_rows(text: &str) -> Result<u64, &'static str> {
+    let rows = text.parse().ok().filter(|rows| (2_000..=1_000_000).contains(rows));
+    rows.ok_or("the demo takes 2,000 to 1,000,000 rows")
+}
+
+/// The names of the commands.
+pub fn names() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }

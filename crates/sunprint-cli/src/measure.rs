@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::args::{BudgetArgs, DataArgs, FormatName, MeasureArgs, MethodName, PlanArgs};
+use crate::args::{BudgetArgs, DataArgs, FormatName, MeasureArgs, MethodName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
 use crate::pending::{
@@ -25,12 +25,12 @@ pub struct Prepared {
 }
 
 /// Checks options, schema and outputs. `outputs` are the options that name files to write, and those files.
-pub fn prepare(args: &MeasureArgs, outputs: &[(&str, &Path)]) -> Result<Prepared> {
+pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<Prepared> {
     let budget = budget(&args.budget)?;
     let plan = plan(&args.plan)?;
     let input = input(&args.data)?;
     let schema = schema(&args.schema.schema)?;
-    check_outputs(args, outputs)?;
+    check_outputs(args, report, outputs)?;
     Ok(Prepared { schema, plan, budget, input })
 }
 
@@ -44,14 +44,14 @@ pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
 }
 
 /// Hands over the receipt: on stderr, in its own file, and on stdout as JSON, as asked.
-pub fn hand_over_receipt(receipt: &Receipt, args: &MeasureArgs, talk: Talk) -> Result<()> {
-    if let Some(path) = &args.receipt.receipt {
+pub fn hand_over_receipt(receipt: &Receipt, report: &ReportArgs, talk: Talk) -> Result<()> {
+    if let Some(path) = &report.receipt.receipt {
         let json = path.extension().is_some_and(|extension| extension == "json");
         let text = if json { to_json(receipt)? } else { receipt.to_string() };
         files::write_whole(path, text.as_bytes())?;
     }
     talk.say(receipt);
-    if args.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
+    if report.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
 }
 
 /// A public value as indented JSON with a newline.
@@ -106,10 +106,10 @@ pub fn schema(path: &Path) -> Result<Schema> {
 }
 
 /// Tries every output, and refuses two that want the same place.
-fn check_outputs(args: &MeasureArgs, outputs: &[(&str, &Path)]) -> Result<()> {
+fn check_outputs(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<()> {
     let mut wanted: Vec<(&str, &Path)> = outputs.to_vec();
-    wanted.extend(args.receipt.receipt.as_deref().map(|path| ("--receipt", path)));
-    if args.json.json {
+    wanted.extend(report.receipt.receipt.as_deref().map(|path| ("--receipt", path)));
+    if report.json.json {
         wanted.push(("--json", Path::new(files::STREAM)));
     }
     for (i, (option, path)) in wanted.iter().enumerate() {

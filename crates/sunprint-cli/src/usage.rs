@@ -4,6 +4,7 @@ use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::args;
 use crate::words::Talk;
 
 /// Prints what is wrong with the command line, or the help that was asked for. Returns the exit code.
@@ -32,7 +33,7 @@ fn explain(error: &clap::Error) -> (String, String) {
     let suggestion = first(error, ContextKind::SuggestedArg)
         .or_else(|| first(error, ContextKind::SuggestedValue))
         .or_else(|| first(error, ContextKind::SuggestedSubcommand));
-    let help = help_command(error);
+    let help = help_command();
     let see_help = format!("`{help}` lists what there is");
     let did_you_mean = |fallback: String| match &suggestion {
         Some(word) => format!("did you mean `{}`?", flag(word)),
@@ -41,10 +42,14 @@ fn explain(error: &clap::Error) -> (String, String) {
 
     match (error.kind(), argument, value) {
         (ErrorKind::MissingRequiredArgument, Some(_), _) => {
-            let missing = all(error, ContextKind::InvalidArg);
+            let mut missing = all(error, ContextKind::InvalidArg);
+            missing.sort_by_key(|name| name.starts_with('-'));
             let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
             let sentence = format!("{} {} missing", listed(&names), if names.len() == 1 { "is" } else { "are" });
             (sentence, advice_for_missing(&missing).map_or_else(|| format!("see `{help}`"), str::to_owned))
+        }
+        (ErrorKind::UnknownArgument, Some(argument), _) if !argument.starts_with('-') => {
+            (format!("the argument `{argument}` is one too many"), format!("see `{help}`"))
         }
         (ErrorKind::UnknownArgument, Some(argument), _) => {
             (format!("there is no option `{argument}` here"), did_you_mean(see_help))
@@ -54,7 +59,7 @@ fn explain(error: &clap::Error) -> (String, String) {
             (format!("there is no command `{word}`"), did_you_mean("`sunprint --help` lists the commands".to_owned()))
         }
         (ErrorKind::InvalidValue, Some(argument), Some(value)) if value.is_empty() => {
-            (format!("`{argument}` needs a value"), see_help)
+            (format!("`{argument}` needs a value"), format!("see `{help}`"))
         }
         (ErrorKind::InvalidValue, Some(argument), Some(value)) => {
             let valid = all(error, ContextKind::ValidValue);
@@ -63,7 +68,7 @@ fn explain(error: &clap::Error) -> (String, String) {
         }
         (ErrorKind::ValueValidation, Some(argument), Some(value)) => {
             let rule = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-            (format!("`{}` cannot be `{value}`{rule}", flag(&argument)), see_help)
+            (format!("`{}` cannot be `{value}`{rule}", flag(&argument)), format!("see `{help}`"))
         }
         (ErrorKind::ArgumentConflict, Some(argument), _) => match first(error, ContextKind::PriorArg) {
             Some(prior) if prior != argument => (format!("`{argument}` and `{prior}` exclude each other"), see_help),
@@ -88,17 +93,10 @@ fn advice_for_missing(missing: &[String]) -> Option<&'static str> {
 }
 
 /// `sunprint fit --help` for a mistake in `sunprint fit …`.
-fn help_command(error: &clap::Error) -> String {
-    let usage = match error.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        _ => String::new(),
-    };
-    let command: Vec<&str> = usage
-        .split_whitespace()
-        .skip_while(|word| *word != "sunprint")
-        .take_while(|word| word.chars().all(|c| c.is_ascii_lowercase()))
-        .collect();
-    if command.is_empty() { "sunprint --help".to_owned() } else { format!("{} --help", command.join(" ")) }
+fn help_command() -> String {
+    let names = args::names();
+    let command = std::env::args().skip(1).find(|word| names.contains(word));
+    command.map_or_else(|| "sunprint --help".to_owned(), |command| format!("sunprint {command} --help"))
 }
 
 /// The first text of a kind.

@@ -25,7 +25,7 @@ impl Talk {
 
     /// Talk before the options are known.
     pub fn early() -> Self {
-        Talk::new(TalkArgs { quiet: false, no_progress: true })
+        Talk::new(TalkArgs::default())
     }
 
     /// Whether progress bars may be drawn.

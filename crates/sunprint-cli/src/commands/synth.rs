@@ -17,11 +17,11 @@ use crate::words::Talk;
 pub fn run(args: &SynthArgs, talk: Talk) -> Result<()> {
     let mut outputs = vec![("--output", Path::new(&args.output.output))];
     outputs.extend(args.model.as_deref().map(|path| ("--model", path)));
-    let prepared = prepare(&args.measure, &outputs)?;
+    let prepared = prepare(&args.measure, &args.report, &outputs)?;
     let model = measure(prepared, talk)?;
     if let Some(path) = &args.model {
         files::write_whole(path, model.to_json().as_bytes())?;
     }
-    hand_over_receipt(model.receipt(), &args.measure, talk)?;
+    hand_over_receipt(model.receipt(), &args.report, talk)?;
     draw_to(&model, args.draw, &args.output.output, args.output_format, talk)
 }
