@@ -72,7 +72,7 @@ mod tests {
             ("1,2\nx,3", "b:2: number 1 of the row cannot be read"),
             ("1,2\n3", "b: row 2 has 1 numbers and row 1 has 2"),
             ("1,nan", "b: row 1 holds a number that is not finite"),
-            ("[[1,2],[3,\"x\"]]", "b:1:14: a public basis in JSON is a list of lists of numbers"),
+            ("[[1,2],[3,\"x\"]]", "b:1:13: a public basis in JSON is a list of lists of numbers"),
         ];
         for (text, sentence) in cases {
             assert_eq!(parse(text, "b").unwrap_err().to_string(), sentence);

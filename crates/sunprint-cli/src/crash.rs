@@ -1,6 +1,6 @@
 //! The boundary where a bug becomes one sentence: no value, no backtrace, exit code 1.
 
-use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::words::Talk;
@@ -14,17 +14,36 @@ pub fn contain(talk: Talk, work: impl FnOnce() -> u8) -> u8 {
     panic::set_hook(Box::new(move |info| {
         // Several threads may fall over the same bug.
         if !SAID.swap(true, Ordering::Relaxed) {
-            let sentence = format!("sunprint stopped because of a bug{}; no output was written", place(info));
+            let place = info.location().map(|place| public_place(place.file(), place.line())).unwrap_or_default();
+            let sentence = format!("sunprint stopped because of a bug{place}; no output was written");
             talk.refuse(sentence, Some("please report it, with the command but without any data"));
         }
     }));
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(1)
+    let code = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(1);
+    drop(panic::take_hook());
+    code
 }
 
-/// ` at file.rs:12`: the last two parts of the path, which name no folder of the machine that built the program.
-fn place(info: &PanicHookInfo<'_>) -> String {
-    let Some(location) = info.location() else { return String::new() };
-    let mut parts: Vec<&str> = location.file().rsplit(['/', '\\']).take(2).collect();
+/// ` at privacy/cube.rs:12`: the last two parts of the path, which name no folder of the machine that built the program.
+fn public_place(file: &str, line: u32) -> String {
+    let mut parts: Vec<&str> = file.rsplit(['/', '\\']).take(2).collect();
     parts.reverse();
-    format!(" at {}:{}", parts.join("/"), location.line())
+    format!(" at {}:{line}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contain, public_place};
+    use crate::words::Talk;
+
+    #[test]
+    fn a_bug_becomes_exit_code_one() {
+        assert_eq!(contain(Talk::early(), || 0), 0);
+        assert_eq!(contain(Talk::early(), || panic!("a private value")), 1);
+    }
+
+    #[test]
+    fn a_place_names_no_folder_of_the_builder() {
+        assert_eq!(public_place("/home/someone/sunprint/src/privacy/cube.rs", 12), " at privacy/cube.rs:12");
+    }
 }
