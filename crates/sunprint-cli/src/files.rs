@@ -31,8 +31,11 @@ pub fn check_output(option: &str, output: &Path, inputs: &[&Path]) -> Result<()>
     }
     let folder = folder_of(output);
     if !folder.is_dir() {
-        return Err(Error::new(Kind::Io, format!("the folder `{}` of `{option}` does not exist", folder.display()))
-            .hint("create it first"));
+        let (trouble, advice) =
+            if folder.exists() { ("is not a folder", "choose another") } else { ("does not exist", "create it first") };
+        return Err(
+            Error::new(Kind::Io, format!("the folder `{}` of `{option}` {trouble}", folder.display())).hint(advice)
+        );
     }
     // The one sure way to learn whether a file can be made in a folder is to make one.
     let trial = beside(output);

@@ -41,10 +41,11 @@ pub struct Plan {
     pub dimension: Option<usize>,
     pub texture: bool,
     pub public_basis: Option<Vec<Vec<f64>>>,
+    pub shares: Option<()>,
 }
 impl Default for Plan {
     fn default() -> Self {
-        Plan { method: Method::Default, dimension: None, texture: true, public_basis: None }
+        Plan { method: Method::Default, dimension: None, texture: true, public_basis: None, shares: None }
     }
 }
 pub fn budget(_: Epsilon, _: Option<Delta>) -> Result<Budget> {
