@@ -1,2 +1,53 @@
+<<<<<<< HEAD
 //! placeholder
 fn main() {}
+=======
+//! The `sunprint` command: options, files, words and bars around the library.
+//!
+//! Exit codes: 0 good, 1 refused or failed, 2 wrong usage.
+
+mod args;
+mod basis;
+mod commands;
+mod crash;
+mod demo;
+mod files;
+mod measure;
+mod pending;
+mod progress;
+mod usage;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+use sunprint::error::{Error, Kind};
+
+use crate::args::Cli;
+use crate::words::Talk;
+
+fn main() -> ExitCode {
+    let talk = Talk::early();
+    ExitCode::from(crash::contain(talk, || run(talk)))
+}
+
+fn run(early: Talk) -> u8 {
+    let parsed = args::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error, early),
+    };
+    let talk = Talk::new(cli.talk);
+    match commands::run(&cli.command, talk) {
+        Ok(()) => 0,
+        Err(error) => {
+            talk.error(&error);
+            exit_code(&error)
+        }
+    }
+}
+
+fn exit_code(error: &Error) -> u8 {
+    if error.kind() == Kind::Usage { 2 } else { 1 }
+}
+>>>>>>> cli

@@ -1,0 +1,413 @@
+//! The command line: every flag is defined once, here, and shared by the commands that take it.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::Resettable;
+use clap::builder::styling::{AnsiColor, Style, Styles};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+/// Differentially private synthetic data from tables with many columns.
+#[derive(Parser)]
+#[command(
+    name = "sunprint",
+    version,
+    styles = STYLES,
+    after_help = "Sunprint measures a sensitive table once, with noise, and draws as many synthetic rows from the \
+        measurement as you like. Whatever anybody does with the result, they learn almost the same about a person \
+        whether that person's row was in the table or not; `--epsilon` says how nearly the same.\n\n\
+        New here? `sunprint demo` runs the whole job on a simulated clinic.",
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
+pub struct Cli {
+    /// What goes to stderr.
+    #[command(flatten)]
+    pub talk: TalkArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print version
+    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = "General")]
+    version: Option<bool>,
+}
+
+const STYLES: Styles = Styles::styled()
+    .header(Style::new().bold())
+    .usage(Style::new().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// The commands, in the order in which a newcomer meets them.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run the whole job on a simulated clinic, and compare
+    #[command(after_help = "Examples:\n  \
+        sunprint demo\n  \
+        sunprint demo --epsilon 0.1 --output-dir strict")]
+    Demo(DemoArgs),
+    /// Write the skeleton of a schema from a file's header
+    #[command(
+        after_help = "Only the header is read, so bounds and categories are left as `?` for you to fill in from \
+        what everybody may know.\n\n\
+        Examples:\n  \
+        sunprint schema people.csv --output people.toml\n  \
+        sunprint schema census.parquet --data-is-public --output census.toml"
+    )]
+    Schema(SchemaArgs),
+    /// Count the cells of a file that do not fit its schema (for the curator's eyes)
+    #[command(after_help = "Examples:\n  \
+        sunprint check people.csv --schema people.toml\n  \
+        sunprint check people.parquet --schema people.toml --json")]
+    Check(CheckArgs),
+    /// Measure a sensitive table with noise and write a model that may be published
+    #[command(after_help = "Examples:\n  \
+        sunprint fit people.csv --schema people.toml --epsilon 1 --output people.sunprint\n  \
+        sunprint fit people.parquet --schema people.toml --epsilon 1 --delta 1e-9 --output people.sunprint\n  \
+        sunprint fit - --format csv --schema people.toml --epsilon 0.5 --output people.sunprint < people.csv")]
+    Fit(FitArgs),
+    /// Draw synthetic rows from a model, at no further cost in privacy
+    #[command(after_help = "Examples:\n  \
+        sunprint sample people.sunprint --output synthetic.csv\n  \
+        sunprint sample people.sunprint --rows 100000 --seed 7 --output synthetic.parquet")]
+    Sample(SampleArgs),
+    /// Fit and sample in one go
+    #[command(after_help = "Every run measures the table again and spends `--epsilon` again; `--model` keeps the \
+        measurement, so that more rows can be drawn for nothing.\n\n\
+        Examples:\n  \
+        sunprint synth people.csv --schema people.toml --epsilon 1 --output synthetic.csv\n  \
+        sunprint synth people.csv --schema people.toml --epsilon 1 --model people.sunprint | head")]
+    Synth(SynthArgs),
+    /// Show a model's receipt, dimension and bounds
+    #[command(after_help = "Examples:\n  \
+        sunprint show people.sunprint\n  \
+        sunprint show people.sunprint --json")]
+    Show(ShowArgs),
+}
+
+/// What goes to stderr.
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "General")]
+pub struct TalkArgs {
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Draw no progress bars
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+    /// Print help
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
+}
+
+/// The sensitive table.
+#[derive(Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataArgs {
+    /// The table: a file, or `-` for stdin
+    #[arg(value_name = "DATA", help_heading = None)]
+    pub input: String,
+    /// Format of DATA: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub format: Option<FormatName>,
+}
+
+/// The public knowledge about the table.
+#[derive(Args)]
+#[command(next_help_heading = "Data")]
+pub struct SchemaArg {
+    /// The schema: what everybody may know about the table, in TOML
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+}
+
+/// The promise. Kept as text: an epsilon of 0.1 means one tenth, not the nearest binary fraction.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Promise")]
+pub struct BudgetArgs {
+    /// How much may be learnt about one row: smaller is more private; 1 is a common choice
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub epsilon: String,
+    /// Allow the promise to fail with this probability, for less noise [default: never]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub delta: Option<String>,
+}
+
+/// How to measure.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Method")]
+pub struct PlanArgs {
+    /// How to measure: `default`, `paper` (the published algorithm, its constants repaired) or `cube` (no projection)
+    #[arg(long, value_enum, default_value_t = MethodName::Default, hide_possible_values = true)]
+    pub method: MethodName,
+    /// Directions to measure in detail [default: chosen from the released numbers]
+    #[arg(long, value_name = "K", value_parser = at_least_one::<usize>, allow_negative_numbers = true)]
+    pub dimension: Option<usize>,
+    /// Leave out the variation outside of the measured directions
+    #[arg(long)]
+    pub no_texture: bool,
+    /// Directions known from public sources: a CSV or JSON file of K rows, each with one number for each feature
+    #[arg(long, value_name = "FILE")]
+    pub public_basis: Option<PathBuf>,
+}
+
+/// The methods. (Plain comments: doc comments would spread the help over several lines.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MethodName {
+    #[default]
+    // Moments with matrix noise, a chosen dimension, a tree of counts, texture.
+    Default,
+    // The published algorithm step by step, with only the constants repaired that break its privacy.
+    Paper,
+    // A tree of counts over the whole cube, without projection.
+    Cube,
+}
+
+/// How many rows, and which.
+#[derive(Args, Clone, Copy)]
+#[command(next_help_heading = "Draw")]
+pub struct DrawArgs {
+    /// Synthetic rows to draw [default: as many as were measured]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_negative_numbers = true)]
+    pub rows: Option<u64>,
+    /// Draw the same rows again: seeds the draw, never the privacy noise [default: a fresh one]
+    #[arg(long, value_name = "S", value_parser = whole_number, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+}
+
+/// Where the result goes.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArg {
+    /// The file to write, or `-` for stdout
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: String,
+}
+
+/// The form of the synthetic table.
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "Output")]
+pub struct OutputFormatArg {
+    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension, else csv]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub output_format: Option<FormatName>,
+}
+
+/// A machine-readable result.
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "Output")]
+pub struct JsonArg {
+    /// Print the report as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The receipt as a file of its own.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Output")]
+pub struct ReceiptArg {
+    /// Write the receipt here too: plain text, or JSON if the name ends in .json
+    #[arg(long, value_name = "FILE")]
+    pub receipt: Option<PathBuf>,
+}
+
+/// The formats of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    Csv,
+    Tsv,
+    #[value(name = "csv.gz")]
+    CsvGz,
+    #[value(name = "csv.zst")]
+    CsvZst,
+    Parquet,
+    Arrow,
+}
+
+/// `sunprint demo`
+#[derive(Args)]
+pub struct DemoArgs {
+    /// The promise.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// The size and seed of the simulation.
+    #[command(flatten)]
+    pub draw: DrawArgs,
+    /// Folder for the files of the demo
+    #[arg(long, value_name = "DIR", default_value = "sunprint-demo", help_heading = "Output")]
+    pub output_dir: PathBuf,
+}
+
+/// `sunprint schema`
+#[derive(Args)]
+pub struct SchemaArgs {
+    /// The table.
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Where the skeleton goes.
+    #[command(flatten)]
+    pub output: OutputArg,
+    /// Fill in bounds and categories from the rows: only for data that is public already
+    #[arg(long, help_heading = "Data")]
+    pub data_is_public: bool,
+}
+
+/// `sunprint check`
+#[derive(Args)]
+pub struct CheckArgs {
+    /// The table.
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Its schema.
+    #[command(flatten)]
+    pub schema: SchemaArg,
+    /// The form of the report.
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// What `fit` and `synth` need in order to measure.
+#[derive(Args)]
+pub struct MeasureArgs {
+    /// The table.
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Its schema.
+    #[command(flatten)]
+    pub schema: SchemaArg,
+    /// The promise.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// The method.
+    #[command(flatten)]
+    pub plan: PlanArgs,
+}
+
+/// What `fit` and `synth` hand over besides their output.
+#[derive(Args, Default)]
+pub struct ReportArgs {
+    /// The receipt's own file.
+    #[command(flatten)]
+    pub receipt: ReceiptArg,
+    /// The receipt on stdout.
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// `sunprint fit`
+#[derive(Args)]
+pub struct FitArgs {
+    /// What to measure, and how.
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+    /// Where the model goes.
+    #[command(flatten)]
+    pub output: OutputArg,
+    /// The receipt.
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `sunprint sample`
+#[derive(Args)]
+pub struct SampleArgs {
+    /// The model to draw from
+    #[command(flatten)]
+    pub model: ModelArg,
+    /// How much to draw.
+    #[command(flatten)]
+    pub draw: DrawArgs,
+    /// Where the rows go.
+    #[command(flatten)]
+    pub output: OutputArg,
+    /// In which form.
+    #[command(flatten)]
+    pub output_format: OutputFormatArg,
+}
+
+/// `sunprint synth`
+#[derive(Args)]
+pub struct SynthArgs {
+    /// What to measure, and how.
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+    /// How much to draw.
+    #[command(flatten)]
+    pub draw: DrawArgs,
+    /// Where the rows go.
+    #[command(flatten)]
+    pub output: OutputArg,
+    /// In which form.
+    #[command(flatten)]
+    pub output_format: OutputFormatArg,
+    /// Keep the model too, to draw more rows from it later
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub model: Option<PathBuf>,
+    /// The receipt.
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `sunprint show`
+#[derive(Args)]
+pub struct ShowArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArg,
+    /// The form of the answer.
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// A model that was written by `fit`.
+#[derive(Args)]
+pub struct ModelArg {
+    /// The model, as `fit` wrote it
+    #[arg(value_name = "MODEL", help_heading = None)]
+    pub model: PathBuf,
+}
+
+/// The whole command line, with the few places where a shared flag has another default.
+pub fn command() -> clap::Command {
+    Cli::command()
+        .mut_subcommand("demo", |demo| {
+            demo.mut_arg("epsilon", |flag| flag.required(false).default_value("1"))
+                .mut_arg("rows", |flag| {
+                    flag.default_value("20000")
+                        .value_parser(demo_rows)
+                        .help("Patients to simulate, and synthetic rows to draw")
+                })
+                .mut_arg("seed", |flag| {
+                    flag.default_value("1").help("Seeds the simulation and the draw, never the privacy noise")
+                })
+        })
+        .mut_subcommand("fit", |fit| {
+            fit.mut_arg("output", |flag| {
+                flag.required(true).default_value(Resettable::Reset).help("The model to write, or `-` for stdout")
+            })
+        })
+}
+
+/// A count that may not be zero.
+fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, &'static str> {
+    text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("it is a whole number, at least 1")
+}
+
+/// A seed.
+fn whole_number(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "it is a whole number, 0 or more")
+}
+
+/// The demo compares subsamples of 1,000 rows, and holds its table in memory.
+fn demo_rows(text: &str) -> Result<u64, &'static str> {
+    let rows = text.parse().ok().filter(|rows| (2_000..=1_000_000).contains(rows));
+    rows.ok_or("the demo takes 2,000 to 1,000,000 rows")
+}
+
+/// The names of the commands.
+pub fn names() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}

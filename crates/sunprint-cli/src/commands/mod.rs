@@ -1,0 +1,29 @@
+//! One file for each command.
+
+mod check;
+mod fit;
+mod sample;
+mod schema;
+mod show;
+mod synth;
+
+use sunprint::error::Result;
+
+use crate::args::Command;
+use crate::demo;
+use crate::words::Talk;
+
+pub use sample::draw_to;
+
+/// Runs a command.
+pub fn run(command: &Command, talk: Talk) -> Result<()> {
+    match command {
+        Command::Demo(args) => demo::run(args, talk),
+        Command::Schema(args) => schema::run(args, talk),
+        Command::Check(args) => check::run(args, talk),
+        Command::Fit(args) => fit::run(args, talk),
+        Command::Sample(args) => sample::run(args, talk),
+        Command::Synth(args) => synth::run(args, talk),
+        Command::Show(args) => show::run(args),
+    }
+}

@@ -1,0 +1,27 @@
+//! `sunprint schema`: a skeleton for the curator to fill in.
+
+use std::path::Path;
+
+use sunprint::error::Result;
+
+use crate::args::SchemaArgs;
+use crate::files;
+use crate::measure::input;
+use crate::pending::skeleton;
+use crate::progress::Bars;
+use crate::words::Talk;
+
+/// Writes the skeleton. Without `--data-is-public` nothing below the header is read.
+pub fn run(args: &SchemaArgs, talk: Talk) -> Result<()> {
+    let output = Path::new(&args.output.output);
+    files::check_output("--output", output, &[Path::new(&args.data.input)])?;
+    if args.data_is_public {
+        talk.warn("bounds and categories are taken from the rows, which is private only if the rows are public");
+    }
+    let text = skeleton(&input(&args.data)?, args.data_is_public, &Bars::new(talk))?;
+    files::write_whole(output, text.as_bytes())?;
+    if !args.data_is_public {
+        talk.hint("replace every `?` by what everybody may know, not by what the rows say");
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! `sunprint demo`: the whole job on a simulated clinic, with the same steps that a curator would take.
+
+mod clinic;
+mod columns;
+mod compare;
+mod dice;
+mod patient;
+mod report;
+
+use std::path::Path;
+
+use sunprint::error::{Error, Kind, Result};
+
+use crate::args::{DataArgs, DemoArgs, DrawArgs, MeasureArgs, OutputFormatArg, PlanArgs, ReportArgs, SchemaArg};
+use crate::commands::draw_to;
+use crate::files;
+use crate::measure::{hand_over_receipt, measure, prepare};
+use crate::pending::Model;
+use crate::words::{Talk, thousands};
+
+use clinic::Clinic;
+use compare::{Comparison, Sheet};
+
+/// Simulates, writes down, synthesises, compares.
+pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
+    let folder = &args.output_dir;
+    let [table, schema, model_file, synthetic] =
+        ["clinic.csv", "clinic.toml", "clinic.sunprint", "clinic-synthetic.csv"].map(|name| folder.join(name));
+    let rows = args.draw.rows.unwrap_or(20_000);
+    let seed = args.draw.seed.unwrap_or(1);
+    // A wrong epsilon is refused before anything is written.
+    crate::measure::budget(&args.budget)?;
+    make_folder(folder)?;
+
+    let clinic = Clinic::simulate(rows as usize, seed);
+    files::write_whole(&table, clinic.to_csv().as_bytes())?;
+    files::write_whole(&schema, clinic::schema_toml().as_bytes())?;
+    talk.say(format_args!(
+        "{} patients of a clinic, simulated, in {}; what everybody may know about them in {}\n",
+        thousands(rows),
+        table.display(),
+        schema.display()
+    ));
+
+    talk.say(format_args!(
+        "$ sunprint fit {} --schema {} --epsilon {} --output {}",
+        table.display(),
+        schema.display(),
+        args.budget.epsilon,
+        model_file.display()
+    ));
+    let options = MeasureArgs {
+        data: DataArgs { input: table.to_string_lossy().into_owned(), format: None },
+        schema: SchemaArg { schema: schema.clone() },
+        budget: args.budget.clone(),
+        plan: PlanArgs::default(),
+    };
+    let report = ReportArgs::default();
+    let prepared = prepare(&options, &report, &[("--output-dir", &model_file)])?;
+    let model = measure(prepared, talk)?;
+    files::write_whole(&model_file, model.to_json().as_bytes())?;
+    hand_over_receipt(model.receipt(), &report, talk)?;
+
+    let target = synthetic.to_string_lossy();
+    talk.say(format_args!(
+        "\n$ sunprint sample {} --rows {rows} --seed {seed} --output {target}",
+        model_file.display()
+    ));
+    let draw = DrawArgs { rows: Some(rows), seed: Some(seed) };
+    draw_to(&model, draw, &target, OutputFormatArg::default(), talk)?;
+    talk.gap();
+
+    let real = Sheet::of_clinic(&clinic);
+    let comparison = Comparison::between(&real, &sheet_of_draw(&model, rows, seed), seed);
+    files::print(&report::text(&comparison, &args.budget.epsilon, folder))
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|_| {
+        Error::new(Kind::Io, format!("the folder `{}` cannot be made", folder.display()))
+            .hint("choose another `--output-dir`")
+    })
+}
+
+/// The synthetic rows once more, in memory: a seed draws the same rows again.
+fn sheet_of_draw(model: &Model, rows: u64, seed: u64) -> Sheet {
+    let mut sheet = Sheet::default();
+    for drawn in model.draw(rows, seed) {
+        for (units, &stratum) in drawn.units.chunks_exact(drawn.width).zip(&drawn.strata) {
+            sheet.push(units, stratum as usize);
+        }
+    }
+    sheet
+}

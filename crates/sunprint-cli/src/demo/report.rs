@@ -1,0 +1,80 @@
+//! The demo's report: what a newcomer reads.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::compare::{Comparison, Pair, SUBSAMPLE};
+use crate::words::thousands;
+
+/// The width of the first column.
+const TITLE: usize = 36;
+
+/// The comparison in plain words, and what to do next.
+pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
+    let mut text = format!("How close is the synthetic clinic to the real one, at epsilon {epsilon}?\n");
+    section(&mut text, "averages", &comparison.means, |number| format!("{number:.1}"));
+    section(&mut text, "shares", &comparison.shares, |number| format!("{:.1} %", 100.0 * number));
+    section(&mut text, "averages within a diagnosis", &comparison.within, |number| format!("{number:.1}"));
+    section(&mut text, "correlations (1 together, -1 opposite)", &comparison.correlations, |number| {
+        format!("{number:.2}")
+    });
+
+    let distances = &comparison.distances;
+    let _ = writeln!(
+        text,
+        "\ndistance between tables (W1 of {} rows each: how far a row is moved to turn one into the other)",
+        thousands(SUBSAMPLE as u64)
+    );
+    let lines = [
+        ("two parts of the real table", distances.floor, "chance alone: as close as tables get"),
+        ("real and synthetic", distances.synthetic, "what you get, with the promise"),
+        ("real and uniform noise", distances.ceiling, "what the bounds alone would give"),
+    ];
+    for (title, distance, meaning) in lines {
+        let _ = writeln!(text, "  {title:TITLE$}{distance:>10.2}   {meaning}");
+    }
+    let _ = writeln!(
+        text,
+        "  The synthetic rows cover {:.0} % of the way from knowing nothing to real rows.",
+        100.0 * distances.covered()
+    );
+
+    let _ = write!(
+        text,
+        "\nNobody's row can be read off the synthetic table: it would look almost the same if any one patient\n\
+         had been someone else.\n\
+         \nNext\n  \
+           the receipt        sunprint show {folder}/clinic.sunprint\n  \
+           more rows, free    sunprint sample {folder}/clinic.sunprint --rows 100000 --output more.csv\n  \
+           your own table     sunprint schema people.csv --output people.toml\n",
+        folder = folder.display()
+    );
+    text
+}
+
+/// A heading and one line for each pair.
+fn section(text: &mut String, heading: &str, pairs: &[Pair], show: impl Fn(f64) -> String) {
+    let _ = writeln!(text, "\n{heading:<width$}{:>10}{:>12}", "real", "synthetic", width = TITLE + 2);
+    // An average over nobody is not a number.
+    let show = |number: f64| if number.is_nan() { "none".to_owned() } else { show(number) };
+    for pair in pairs {
+        let _ = writeln!(text, "  {:TITLE$}{:>10}{:>12}", pair.title, show(pair.real), show(pair.synthetic));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::clinic::Clinic;
+    use super::super::compare::{Comparison, Sheet};
+
+    #[test]
+    fn no_line_is_wider_than_a_screen() {
+        let sheet = |seed| Sheet::of_clinic(&Clinic::simulate(2_000, seed));
+        let report = super::text(&Comparison::between(&sheet(1), &sheet(2), 1), "1", Path::new("sunprint-demo"));
+        for line in report.lines() {
+            assert!(line.chars().count() <= 110, "{line}");
+        }
+    }
+}

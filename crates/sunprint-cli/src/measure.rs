@@ -1,0 +1,129 @@
+//! What `fit`, `synth` and `demo` have in common: from options to a model, in the one order that keeps the promise.
+//!
+//! The options and the schema are checked, the outputs are tried and the promise is written down before a single row
+//! is read. Nothing that the rows say can change what was promised.
+
+use std::path::Path;
+
+use sunprint::error::{Error, Kind, Result};
+
+use crate::args::{BudgetArgs, DataArgs, FormatName, MeasureArgs, MethodName, PlanArgs, ReportArgs};
+use crate::basis;
+use crate::files;
+use crate::pending::{
+    self, Budget, Delta, Epsilon, Format, Input, Method, Model, Plan, Receipt, Schema, Table, fit_table,
+};
+use crate::progress::Bars;
+use crate::words::Talk;
+
+/// Everything that is public about a fit, checked.
+pub struct Prepared {
+    schema: Schema,
+    plan: Plan,
+    budget: Budget,
+    input: Input,
+}
+
+/// Checks options, schema and outputs. `outputs` are the options that name files to write, and those files.
+pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<Prepared> {
+    let budget = budget(&args.budget)?;
+    let plan = plan(&args.plan)?;
+    let input = input(&args.data)?;
+    let schema = schema(&args.schema.schema)?;
+    check_outputs(args, report, outputs)?;
+    Ok(Prepared { schema, plan, budget, input })
+}
+
+/// Writes down the promise, reads the table and measures it.
+pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
+    let Prepared { schema, plan, budget, input } = prepared;
+    talk.say(Receipt::promise(&schema, &plan, &budget)?);
+    let bars = Bars::new(talk);
+    let table = Table::open(&input, &schema, &bars)?;
+    fit_table(&table, &schema, plan, budget, &bars)
+}
+
+/// Hands over the receipt: on stderr, in its own file, and on stdout as JSON, as asked.
+pub fn hand_over_receipt(receipt: &Receipt, report: &ReportArgs, talk: Talk) -> Result<()> {
+    if let Some(path) = &report.receipt.receipt {
+        let json = path.extension().is_some_and(|extension| extension == "json");
+        let text = if json { to_json(receipt)? } else { receipt.to_string() };
+        files::write_whole(path, text.as_bytes())?;
+    }
+    talk.say(receipt);
+    if report.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
+}
+
+/// A public value as indented JSON with a newline.
+pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|_| Error::new(Kind::Io, "the result cannot be written as JSON"))
+}
+
+/// The promise that was asked for.
+pub fn budget(args: &BudgetArgs) -> Result<Budget> {
+    let epsilon: Epsilon = args.epsilon.parse()?;
+    let delta = args.delta.as_deref().map(str::parse::<Delta>).transpose()?;
+    pending::budget(epsilon, delta)
+}
+
+/// The method that was asked for.
+fn plan(args: &PlanArgs) -> Result<Plan> {
+    let method = match args.method {
+        MethodName::Default => Method::Default,
+        MethodName::Paper => Method::Paper,
+        MethodName::Cube => Method::Cube,
+    };
+    let public_basis = args.public_basis.as_deref().map(basis::read).transpose()?;
+    Ok(Plan { method, dimension: args.dimension, texture: !args.no_texture, public_basis, ..Plan::default() })
+}
+
+/// The table that was named.
+pub fn input(args: &DataArgs) -> Result<Input> {
+    Input::new(&args.input, args.format.map(format))
+}
+
+/// The library's word for a format.
+pub fn format(name: FormatName) -> Format {
+    match name {
+        FormatName::Csv => Format::Csv,
+        FormatName::Tsv => Format::Tsv,
+        FormatName::CsvGz => Format::CsvGz,
+        FormatName::CsvZst => Format::CsvZst,
+        FormatName::Parquet => Format::Parquet,
+        FormatName::Arrow => Format::Arrow,
+    }
+}
+
+/// Reads a schema; a table without a name is called after the file.
+pub fn schema(path: &Path) -> Result<Schema> {
+    let mut schema = Schema::parse(&files::read_text(path)?, &path.display().to_string())?;
+    if schema.dataset.name.is_empty() {
+        schema.dataset.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    Ok(schema)
+}
+
+/// Tries every output, and refuses two that want the same place.
+fn check_outputs(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<()> {
+    let mut wanted: Vec<(&str, &Path)> = outputs.to_vec();
+    wanted.extend(report.receipt.receipt.as_deref().map(|path| ("--receipt", path)));
+    if report.json.json {
+        wanted.push(("--json", Path::new(files::STREAM)));
+    }
+    for (i, (option, path)) in wanted.iter().enumerate() {
+        if let Some((other, _)) = wanted[..i].iter().find(|(_, earlier)| earlier == path) {
+            let place =
+                if *path == Path::new(files::STREAM) { "stdout".to_owned() } else { format!("`{}`", path.display()) };
+            return Err(Error::new(Kind::Usage, format!("`{other}` and `{option}` both want {place}"))
+                .hint("give one of them a file of its own"));
+        }
+    }
+    let mut inputs = vec![args.schema.schema.as_path()];
+    inputs.extend(args.plan.public_basis.as_deref());
+    if args.data.input != files::STREAM {
+        inputs.push(Path::new(&args.data.input));
+    }
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &inputs))
+}

@@ -1,0 +1,92 @@
+//! Progress bars: on stderr, only on a terminal, and only for work that takes more than a second.
+
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::pending::Progress;
+use crate::words::Talk;
+
+/// Work shorter than this passes without a bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One bar at a time, or none at all.
+pub struct Bars {
+    wanted: bool,
+    current: Mutex<Option<Bar>>,
+}
+
+/// A bar that is hidden until [`PATIENCE`] has passed.
+struct Bar {
+    bar: ProgressBar,
+    finished: Sender<()>,
+    unveil: JoinHandle<()>,
+}
+
+impl Bars {
+    /// Bars as the options and the terminal allow.
+    pub fn new(talk: Talk) -> Self {
+        Bars { wanted: talk.bars(), current: Mutex::new(None) }
+    }
+
+    fn current(&self) -> std::sync::MutexGuard<'_, Option<Bar>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Bars {
+    fn start(&self, what: &str, total: Option<u64>) {
+        if self.wanted {
+            let previous = self.current().replace(Bar::begin(what, total));
+            previous.into_iter().for_each(Bar::end);
+        }
+    }
+
+    fn advance(&self, by: u64) {
+        if let Some(bar) = self.current().as_ref() {
+            bar.bar.inc(by);
+        }
+    }
+
+    fn done(&self) {
+        let bar = self.current().take();
+        bar.into_iter().for_each(Bar::end);
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        self.done();
+    }
+}
+
+impl Bar {
+    fn begin(what: &str, total: Option<u64>) -> Bar {
+        let template = match total {
+            Some(_) => "{msg:24} {bar:32.cyan} {percent:>3} %  {eta} left",
+            None => "{msg:24} {spinner:.cyan} {elapsed}",
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_style(style);
+        bar.set_message(what.to_owned());
+
+        let (finished, wait) = mpsc::channel();
+        let shown = bar.clone();
+        let unveil = thread::spawn(move || {
+            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
+        Bar { bar, finished, unveil }
+    }
+
+    fn end(self) {
+        let _ = self.finished.send(());
+        let _ = self.unveil.join();
+        self.bar.finish_and_clear();
+    }
+}

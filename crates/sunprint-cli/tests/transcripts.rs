@@ -1,0 +1,51 @@
+//! Every transcript under `tests/transcripts` says what the program says.
+
+mod support;
+
+use std::fs;
+
+#[test]
+fn transcripts_are_up_to_date() {
+    let update = std::env::var_os("UPDATE_TRANSCRIPTS").is_some_and(|value| value == "1");
+    let mut stale = Vec::new();
+    for transcript in support::all() {
+        let played = transcript.play();
+        if played != transcript.text {
+            if update {
+                fs::write(&transcript.path, played).unwrap();
+            } else {
+                stale.push(format!("{}:\n{}", transcript.name(), difference(&transcript.text, &played)));
+            }
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "the program says something else (UPDATE_TRANSCRIPTS=1 writes it down):\n\n{}",
+        stale.join("\n")
+    );
+}
+
+#[test]
+fn every_command_has_its_help_in_a_transcript() {
+    let commands: Vec<Vec<String>> = support::all().iter().flat_map(support::Transcript::commands).collect();
+    for command in ["demo", "schema", "check", "fit", "sample", "synth", "show"] {
+        let help = [command.to_owned(), "--help".to_owned()];
+        assert!(commands.iter().any(|words| *words == help), "`sunprint {command} --help` is in no transcript");
+    }
+}
+
+#[test]
+fn no_transcript_shows_a_panic() {
+    for transcript in support::all() {
+        assert!(!transcript.text.contains("because of a bug"), "{}", transcript.name());
+    }
+}
+
+/// The lines from the first difference on, a few of each.
+fn difference(kept: &str, played: &str) -> String {
+    let same = kept.lines().zip(played.lines()).take_while(|(one, other)| one == other).count();
+    let some = |text: &str, mark: &str| -> String {
+        text.lines().skip(same).take(12).map(|line| format!("{mark} {line}\n")).collect()
+    };
+    format!("from line {}\n{}{}", same + 1, some(kept, "-"), some(played, "+"))
+}
