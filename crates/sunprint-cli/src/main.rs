@@ -1,7 +1,3 @@
-<<<<<<< HEAD
-//! placeholder
-fn main() {}
-=======
 //! The `sunprint` command: options, files, words and bars around the library.
 //!
 //! Exit codes: 0 good, 1 refused or failed, 2 wrong usage.
@@ -50,4 +46,3 @@ fn run(early: Talk) -> u8 {
 fn exit_code(error: &Error) -> u8 {
     if error.kind() == Kind::Usage { 2 } else { 1 }
 }
->>>>>>> cli
