@@ -264,8 +264,9 @@ struct Enclosure {
 impl Enclosure {
     /// g·⌊(G + s·w)/g + ½⌋ if every w in (sum ± E)·u² gives the same, E = sizes + n.
     ///
-    /// |sum| + E < 2¹²⁶ in units of 2^−2F. In units of 2⁻⁷⁴ an end is below 2⁹⁷ (F = 52: shifted down by 30; F ≤ 37:
-    /// shifted up by 74 − 2F ≤ 73 from below 2^{2F+33}); times r ≤ 2²⁴ it is below 2¹²¹ (2¹²⁷ is never reached).
+    /// |sum| + E < 2¹²⁶ in units of 2^−2F (see [`first_try`]). With F = 52 an end in units of 2⁻⁷⁴ is below 2⁹⁶ + 1, times
+    /// r ≤ 2²⁴ below 2¹²¹: no overflow, and the quotient of at most 47 bits times g ≤ 2⁶⁶ fits too. (Fewer than 37 places
+    /// are for tests.)
     #[inline]
     fn rounded(&self, sum: i128, sizes: i128, gram: i64) -> Option<i64> {
         let error = sizes + self.columns;
