@@ -219,6 +219,7 @@ fn first_try(normals: &Normals, gram: &mut [i64], grid: Grid, places: u32, threa
         rest = others;
         pieces.push((from, to, piece));
     }
+    let threads = threads.clamp(1, pieces.len().max(1));
     let queue = Mutex::new(pieces);
     let decide = Enclosure { grid, columns: columns as i128, places: 2 * places };
     let work = || {
@@ -243,7 +244,7 @@ fn first_try(normals: &Normals, gram: &mut [i64], grid: Grid, places: u32, threa
         }
     };
     std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut open = work();
         for helper in helpers {
             open.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
