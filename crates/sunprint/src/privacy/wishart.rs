@@ -244,10 +244,10 @@ fn first_try(normals: &Normals, gram: &mut [i64], grid: Grid, places: u32, threa
         }
     };
     std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut open = work();
-        for helper in helpers {
-            open.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        for other in others {
+            open.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         open
     })
