@@ -1,1 +1,6 @@
-//! placeholder
+//! What Sunprint is measured with: generated tables, distances, and the experiments behind every printed figure.
+
+pub mod experiment;
+pub mod generate;
+pub mod measure;
+pub mod rows;

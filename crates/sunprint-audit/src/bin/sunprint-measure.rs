@@ -1,0 +1,183 @@
+//! Prints the figures that the documentation quotes. Tables on stdout, talk on stderr.
+
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+use sunprint::error::Result;
+use sunprint::math::stream::Stream;
+use sunprint::tally::codes::Codes;
+use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
+use sunprint_audit::measure::Estimate;
+use sunprint_audit::rows::{Rows, uniform};
+
+/// Makes as many synthetic rows as there are real ones.
+fn synthesise(codes: &Codes, settings: &Settings) -> Result<Rows> {
+    Ok(uniform(codes.rows(), codes.width(), &mut Stream::new(settings.seed, 12, 0)))
+}
+
+#[derive(Parser)]
+#[command(name = "sunprint-measure", about = "Measures the accuracy of Sunprint on generated tables")]
+struct Command {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    /// W1, one-dimensional W1 and correlations on the generated tables
+    Accuracy(Options),
+    /// The slope of log W1 against log n, in the coordinates of the true subspace
+    Slope {
+        #[command(flatten)]
+        options: Options,
+        /// The number of columns
+        #[arg(long, default_value_t = 20)]
+        width: usize,
+        /// The dimensions of the subspace
+        #[arg(long, value_delimiter = ',', default_values_t = [2, 3])]
+        subspace: Vec<usize>,
+        /// The numbers of rows
+        #[arg(long, value_delimiter = ',', default_values_t = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000])]
+        rows: Vec<usize>,
+    },
+    /// The accuracy for different shares of the budget
+    Shares {
+        #[command(flatten)]
+        options: Options,
+        /// A choice of weights, such as 1,4,5; may be given several times
+        #[arg(long = "choice", required = true, value_parser = weights)]
+        choices: Vec<Weights>,
+    },
+}
+
+/// The weights of one choice.
+type Weights = std::sync::Arc<[u64]>;
+
+fn weights(text: &str) -> std::result::Result<Weights, std::num::ParseIntError> {
+    text.split(',').map(|part| part.trim().parse()).collect()
+}
+
+#[derive(Args)]
+struct Options {
+    /// The privacy budget
+    #[arg(long, default_value = "1")]
+    epsilon: String,
+    /// Concentrated accounting with this delta
+    #[arg(long)]
+    delta: Option<String>,
+    /// default, paper or cube
+    #[arg(long, default_value = "default")]
+    method: String,
+    /// The dimension of the subspace, if it is not to be chosen
+    #[arg(long)]
+    dimension: Option<usize>,
+    /// Leave the complement flat
+    #[arg(long)]
+    no_texture: bool,
+    /// Only these tables
+    #[arg(long = "table")]
+    tables: Vec<String>,
+    /// How often each measurement is repeated
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Rows of each subsample
+    #[arg(long, default_value_t = 1_000)]
+    size: usize,
+    /// The first table's seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Options {
+    fn settings(&self) -> Settings {
+        Settings {
+            epsilon: self.epsilon.clone(),
+            delta: self.delta.clone(),
+            method: self.method.clone(),
+            dimension: self.dimension,
+            texture: !self.no_texture,
+            shares: None,
+            seed: self.seed,
+        }
+    }
+
+    fn tables(&self) -> Vec<Named> {
+        let wanted = |table: &Named| self.tables.is_empty() || self.tables.iter().any(|name| name == table.name);
+        tables().into_iter().filter(wanted).collect()
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Command::parse().experiment) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            if let Some(hint) = error.advice() {
+                eprintln!("hint: {hint}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(experiment: &Experiment) -> Result<()> {
+    match experiment {
+        Experiment::Accuracy(options) => {
+            heading(options, "table");
+            for table in options.tables() {
+                let found = accuracy(&table, &options.settings(), options.runs, options.size, &synthesise)?;
+                print(options, &found, |found| accuracy_line(&found.table, found));
+            }
+        }
+        Experiment::Slope { options, width, subspace, rows } => {
+            for &dimension in subspace {
+                let repeat = (options.runs, options.size);
+                let found = slope_of_error((*width, dimension), rows, &options.settings(), repeat, &synthesise)?;
+                print(options, &found, |found| {
+                    let point = |p: &sunprint_audit::experiment::Point| {
+                        format!("{:>10}  {}  floor {}\n", p.rows, figure(&p.w1), figure(&p.floor))
+                    };
+                    let points: String = found.points.iter().map(point).collect();
+                    format!("d' = {dimension}\n{points}slope {:.3} +- {:.3}", found.slope, found.standard_error)
+                });
+            }
+        }
+        Experiment::Shares { options, choices } => {
+            let choices: Vec<Vec<u64>> = choices.iter().map(|weights| weights.to_vec()).collect();
+            for table in options.tables() {
+                heading(options, &format!("{} shares", table.name));
+                let repeat = (options.runs, options.size);
+                for found in shares(&table, &choices, &options.settings(), repeat, &synthesise)? {
+                    print(options, &found, |found| accuracy_line(&format!("{:?}", found.shares), &found.accuracy));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn print<T: serde::Serialize>(options: &Options, found: &T, words: impl Fn(&T) -> String) {
+    if options.json {
+        println!("{}", serde_json::to_string(found).expect("figures are plain numbers"));
+    } else {
+        println!("{}", words(found));
+    }
+}
+
+fn heading(options: &Options, first: &str) {
+    if !options.json {
+        let rest = ["W1", "floor", "ceiling", "1-D", "corr", "seconds"].map(|name| format!("{name:>16}")).concat();
+        println!("{first:<16}{rest}");
+    }
+}
+
+fn figure(estimate: &Estimate) -> String {
+    format!("{:>8.4} ±{:.4}", estimate.mean, estimate.standard_error)
+}
+
+fn accuracy_line(name: &str, found: &Accuracy) -> String {
+    let figures = [&found.w1, &found.floor, &found.ceiling, &found.line, &found.correlation, &found.seconds];
+    format!("{name:<16}{}", figures.map(|e| format!("{:>16}", figure(e))).concat())
+}

@@ -1,0 +1,178 @@
+//! The experiments: accuracy on generated tables, the slope of the error against n, the shares of the budget.
+//!
+//! Each takes the synthesiser as a function, so that anything that turns codes into rows can be measured.
+
+use crate::generate::{Generated, Recipe, generated};
+use crate::measure::{Estimate, ceiling_w1, correlation_error, floor_w1, mean_line_w1, slope, subsample_w1};
+use crate::rows::Rows;
+use serde::Serialize;
+use std::time::Instant;
+use sunprint::error::Result;
+use sunprint::math::stream::Stream;
+use sunprint::tally::codes::Codes;
+
+/// How to synthesise. Whatever a run of the tool may be given.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// ε, as a decimal.
+    pub epsilon: String,
+    /// δ, as a decimal, for concentrated accounting.
+    pub delta: Option<String>,
+    /// `default`, `paper` or `cube`.
+    pub method: String,
+    /// d′ if it is given rather than chosen.
+    pub dimension: Option<usize>,
+    /// Whether the complement is drawn back as texture.
+    pub texture: bool,
+    /// The weights of the budget's shares, if not the default.
+    pub shares: Option<Vec<u64>>,
+    /// For the draw. The privacy noise has no seed.
+    pub seed: u64,
+}
+
+/// Makes as many synthetic rows as there are real ones.
+pub type Synthesise<'a> = &'a dyn Fn(&Codes, &Settings) -> Result<Rows>;
+
+/// A table with a name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What it is called in reports.
+    pub name: &'static str,
+    /// How it is generated; the seed is replaced by the run's number.
+    pub recipe: Recipe,
+}
+
+/// The tables that the accuracy bars speak of. Spreads are set so that two halves of the real rows are apart by 0.09
+/// (`gen50`) and 0.18 (`gen100`), and `gen20` by 0.05.
+pub fn tables() -> Vec<Named> {
+    let named = |name, rows, width, dimension, spread| Named {
+        name,
+        recipe: Recipe::new(rows, width, dimension, 0).with_spread(spread),
+    };
+    vec![named("gen20", 2_000, 20, 2, 0.4), named("gen50", 10_000, 50, 3, 0.357), named("gen100", 50_000, 100, 3, 0.76)]
+}
+
+/// What was found on one table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Accuracy {
+    /// The table.
+    pub table: String,
+    /// W1 between subsamples of real and synthetic rows.
+    pub w1: Estimate,
+    /// W1 between two subsamples of the real rows.
+    pub floor: Estimate,
+    /// W1 between the real rows and uniform noise.
+    pub ceiling: Estimate,
+    /// Mean one-dimensional W1 over columns.
+    pub line: Estimate,
+    /// Mean absolute error of the correlations.
+    pub correlation: Estimate,
+    /// Seconds of a synthesis.
+    pub seconds: Estimate,
+}
+
+/// Runs the synthesiser on fresh tables of one recipe and measures every result.
+pub fn accuracy(
+    table: &Named,
+    settings: &Settings,
+    runs: usize,
+    size: usize,
+    synthesise: Synthesise,
+) -> Result<Accuracy> {
+    let mut found: [Vec<f64>; 6] = Default::default();
+    for run in 0..runs as u64 {
+        let seed = settings.seed + run;
+        let Generated { codes, .. } = generated(&Recipe { seed, ..table.recipe.clone() });
+        let start = Instant::now();
+        let synthetic = synthesise(&codes, &Settings { seed, ..settings.clone() })?;
+        let seconds = start.elapsed().as_secs_f64();
+        let real = Rows::from_codes(&codes);
+        let mut stream = Stream::new(seed, 10, 0);
+        let values = [
+            subsample_w1(&real, &synthetic, size, &mut stream),
+            floor_w1(&real, size, &mut stream),
+            ceiling_w1(&real, size, &mut stream),
+            mean_line_w1(&real, &synthetic),
+            correlation_error(&real, &synthetic),
+            seconds,
+        ];
+        found.iter_mut().zip(values).for_each(|(list, value)| list.push(value));
+    }
+    let [w1, floor, ceiling, line, correlation, seconds] = found.map(|values| Estimate::of(&values));
+    Ok(Accuracy { table: table.name.to_owned(), w1, floor, ceiling, line, correlation, seconds })
+}
+
+/// One point of the curve of error against n.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// n
+    pub rows: usize,
+    /// W1 in the coordinates of the true subspace.
+    pub w1: Estimate,
+    /// The floor there.
+    pub floor: Estimate,
+}
+
+/// The curve, and the slope of log W1 against log n.
+#[derive(Clone, Debug, Serialize)]
+pub struct Slope {
+    /// d′
+    pub dimension: usize,
+    /// One for each n.
+    pub points: Vec<Point>,
+    /// By least squares over all points.
+    pub slope: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+/// Measures the error against n in the `dimension` coordinates of the true subspace, at each of the given n.
+pub fn slope_of_error(
+    (width, dimension): (usize, usize),
+    counts: &[usize],
+    settings: &Settings,
+    (runs, size): (usize, usize),
+    synthesise: Synthesise,
+) -> Result<Slope> {
+    let mut points = Vec::new();
+    for &rows in counts {
+        let (mut distances, mut floors) = (Vec::new(), Vec::new());
+        for run in 0..runs as u64 {
+            let seed = settings.seed + run;
+            let Generated { codes, basis } = generated(&Recipe::new(rows, width, dimension, seed));
+            let synthetic = synthesise(&codes, &Settings { seed, ..settings.clone() })?.coordinates(&basis);
+            let real = Rows::from_codes(&codes).coordinates(&basis);
+            let mut stream = Stream::new(seed, 11, 0);
+            distances.push(subsample_w1(&real, &synthetic, size, &mut stream));
+            floors.push(floor_w1(&real, size, &mut stream));
+        }
+        points.push(Point { rows, w1: Estimate::of(&distances), floor: Estimate::of(&floors) });
+    }
+    let logs: Vec<(f64, f64)> = points.iter().map(|p| ((p.rows as f64).ln(), p.w1.mean.ln())).collect();
+    let (slope, standard_error) = slope(&logs);
+    Ok(Slope { dimension, points, slope, standard_error })
+}
+
+/// One choice of shares on one table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Share {
+    /// The weights.
+    pub shares: Vec<u64>,
+    /// What they gave.
+    pub accuracy: Accuracy,
+}
+
+/// Measures every choice of shares on a table.
+pub fn shares(
+    table: &Named,
+    choices: &[Vec<u64>],
+    settings: &Settings,
+    (runs, size): (usize, usize),
+    synthesise: Synthesise,
+) -> Result<Vec<Share>> {
+    let one = |shares: &Vec<u64>| {
+        let settings = Settings { shares: Some(shares.clone()), ..settings.clone() };
+        Ok(Share { shares: shares.clone(), accuracy: accuracy(table, &settings, runs, size, synthesise)? })
+    };
+    choices.iter().map(one).collect()
+}

@@ -1,0 +1,15 @@
+//! Privacy-blind mathematics: nothing here knows what is sensitive, reads a file or draws privacy noise.
+//!
+//! Floats are welcome in this room. Everything that decides how synthetic rows are drawn from a model uses only
+//! additions, multiplications, divisions, square roots and `libm`, so that it gives the same bits on every machine.
+//! [`eigen`] is the exception (its kernels differ between processors); its results are stored, never recomputed.
+
+pub mod assignment;
+pub mod eigen;
+pub mod normal;
+pub mod permutation;
+pub mod rounding;
+pub mod stream;
+pub mod transport;
+pub mod tree;
+pub mod zcdp;
