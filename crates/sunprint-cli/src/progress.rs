@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::pending::Progress;
+use crate::pending::source::Progress;
 use crate::words::Talk;
 
 /// Work shorter than this passes without a bar.

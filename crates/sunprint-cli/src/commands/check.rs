@@ -6,15 +6,16 @@ use sunprint::error::Result;
 
 use crate::args::CheckArgs;
 use crate::files;
-use crate::measure::{input, schema, to_json};
-use crate::pending::{self, CheckReport, ColumnCheck};
+use crate::measure::{input, to_json};
+use crate::pending::schema::Schema;
+use crate::pending::source::{self, CheckReport, ColumnReport};
 use crate::progress::Bars;
 use crate::words::{Talk, thousands};
 
 /// Counts, and prints the counts.
 pub fn run(args: &CheckArgs, talk: Talk) -> Result<()> {
-    let schema = schema(&args.schema.schema)?;
-    let report = pending::check(&input(&args.data)?, &schema, &Bars::new(talk))?;
+    let schema = Schema::load(&args.schema.schema)?;
+    let report = source::check(&input(&args.data), &schema, &Bars::new(talk))?;
     files::print(&if args.json.json { to_json(&report)? } else { plain(&report) })?;
     talk.warn("these counts come from the private rows without noise: do not publish them");
     Ok(())
@@ -39,7 +40,7 @@ fn plain(report: &CheckReport) -> String {
 }
 
 /// What is odd about a column, and what becomes of it in a fit.
-fn remarks(column: &ColumnCheck) -> Vec<String> {
+fn remarks(column: &ColumnReport) -> Vec<String> {
     let counts = [
         (column.below, "below `min` (moved to it)"),
         (column.above, "above `max` (moved to it)"),
