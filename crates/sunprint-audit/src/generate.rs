@@ -79,7 +79,7 @@ pub fn generated(recipe: &Recipe) -> Generated {
 
 /// A uniformly random subspace: normal vectors have no preferred direction, and making them orthonormal one after the
 /// other (twice, against rounding) does not give them one.
-fn random_basis(width: usize, dimension: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+pub(crate) fn random_basis(width: usize, dimension: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(dimension);
     for _ in 0..dimension {
         let mut v: Vec<f64> = (0..width).map(|_| stream.normal()).collect();

@@ -2,5 +2,6 @@
 
 pub mod experiment;
 pub mod generate;
+pub mod matching;
 pub mod measure;
 pub mod rows;

@@ -133,11 +133,10 @@ fn run(experiment: &Experiment) -> Result<()> {
         }
         Experiment::Slope { options, width, subspace, rows } => {
             for &dimension in subspace {
-                let repeat = (options.runs, options.size);
-                let found = slope_of_error((*width, dimension), rows, &options.settings(), repeat, &synthesise)?;
+                let found = slope_of_error((*width, dimension), rows, &options.settings(), options.runs, &synthesise)?;
                 print(options, &found, |found| {
                     let point = |p: &sunprint_audit::experiment::Point| {
-                        format!("{:>10}  {}  floor {}\n", p.rows, figure(&p.w1), figure(&p.floor))
+                        format!("{:>10}  {}  floor {:.5}\n", p.rows, figure(&p.w1), p.floor)
                     };
                     let points: String = found.points.iter().map(point).collect();
                     format!("d' = {dimension}\n{points}slope {:.3} +- {:.3}", found.slope, found.standard_error)
@@ -174,7 +173,7 @@ fn heading(options: &Options, first: &str) {
 }
 
 fn figure(estimate: &Estimate) -> String {
-    format!("{:>8.4} ±{:.4}", estimate.mean, estimate.standard_error)
+    format!("{:>8.5} ±{:.5}", estimate.mean, estimate.standard_error)
 }
 
 fn accuracy_line(name: &str, found: &Accuracy) -> String {

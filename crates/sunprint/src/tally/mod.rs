@@ -1,3 +1,20 @@
-//! Exact integer statistics of the sensitive rows. No floating point in this room.
+//! Exact integer statistics of the sensitive rows: what a pass asks for, and the answer.
+//!
+//! A [`Pass`] is public: it says what to tally. A [`Tally`] is secret: exact integer sums over rows, which merge in
+//! any order to the same bits, so that one thread, all cores and a cluster answer alike. There is no floating point
+//! in this room, and nothing in it can fail because of a row's value.
 
+mod bytes;
+mod cells;
 pub mod codes;
+mod gram;
+mod moments;
+mod pass;
+mod sums;
+
+pub use cells::{CellTally, Cells, Coordinates, Place};
+pub use gram::packed_index;
+pub use moments::{ClippedMoments, GRID, MomentTally, grid_radius};
+pub(crate) use pass::Answer;
+pub use pass::{Pass, Tally, VERSION, Work};
+pub use sums::{ProductTally, SumTally};

@@ -1,0 +1,211 @@
+//! The default method's first two passes: centre and spread, then clipped moments, basis and d′.
+
+use super::{Fit, MeasureStage, Stage, cells, scalar_noise};
+use crate::error::{Error, Kind, Result};
+use crate::measure::{Consistency, Side, box_sides, plan_measure};
+use crate::model::{Frame, Spot};
+use crate::plan::as_float;
+use crate::privacy::{Charge, Privacy, Sensitive};
+use crate::subspace::{Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius, texture};
+use crate::tally::codes::Q;
+use crate::tally::{Answer, ClippedMoments};
+
+impl Fit {
+    /// Pass 1: column sums by the cube mechanism, the total square by discrete Laplace noise.
+    ///
+    /// Replacing a row moves the sums inside `[−Q, Q]^d` and the square by at most `d Q²`.
+    pub(super) fn absorb_centre(
+        &mut self,
+        answer: Sensitive<Answer>,
+        centre: Charge,
+        spread: Charge,
+        moments: Option<Charge>,
+        measure: Charge,
+    ) -> Result<Stage> {
+        let (sums, square) = answer.split(|answer| match answer {
+            Answer::Sums(sums) => (sums.sums, sums.square),
+            _ => (Vec::new(), 0),
+        });
+        let (d, q) = (self.schema.width(), f64::from(Q));
+        let sum_noise = centre_noise(d, as_float(&centre.amount()), centre.privacy());
+        let square_noise = scalar_noise(d as f64 * q * q, as_float(&spread.amount()), spread.privacy());
+        let square_sensitivity = d as u128 * u128::from(Q) * u128::from(Q);
+        let sums = self.kernel.cube_sums("centre", sums, u64::from(Q), centre)?;
+        let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
+        let centre = Centre::read(self.rows, sums.get(), *square.get(), sum_noise, square_noise);
+        match moments {
+            Some(moments) => {
+                let spec = ClippedMoments {
+                    centre: centre.codes.clone(),
+                    radius: clip_radius(&centre, &self.plan.tuning),
+                };
+                Ok(Stage::Moments { centre, spec, moments, measure })
+            }
+            None => self.public_basis_stage(&centre, measure),
+        }
+    }
+
+    /// Pass 2: clipped moments by the Wishart difference, then everything that follows from them for free.
+    pub(super) fn absorb_moments(
+        &mut self,
+        answer: Sensitive<Answer>,
+        centre: &Centre,
+        spec: &ClippedMoments,
+        moments: Charge,
+        measure: Charge,
+    ) -> Result<Stage> {
+        let layout = MomentLayout::new(self.schema.width(), self.schema.strata());
+        let rows = self.rows;
+        let gram = answer.map(|answer| match answer {
+            Answer::Moments(tally) => assemble(&tally, rows, layout),
+            _ => Vec::new(),
+        });
+        let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
+        let covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
+        drop(noisy);
+
+        let units = centre.units();
+        let tuning = self.plan.tuning;
+        let sides = |k: usize| -> Vec<Side> {
+            let vectors = &covariance.eigen.vectors[..k];
+            let middles: Vec<f64> = vectors.iter().map(|v| dot(v, &covariance.offset)).collect();
+            let reaches: Vec<f64> = (0..k).map(|i| tuning.reach * deviation(&covariance, centre, i)).collect();
+            box_sides(&units, vectors, &middles, &reaches)
+        };
+        let allocation = self.allocation(&measure);
+        let choice = choose(&covariance, &tuning, &allocation, sides);
+        if !choice.found {
+            self.receipt.remarks.push(
+                "no direction of the data stands out of the privacy noise at this ε and number of rows: the output is \
+                 little more than a cloud in about the right place"
+                    .to_string(),
+            );
+        }
+        let k = self.plan.dimension.unwrap_or(choice.dimension);
+        self.receipt.dimension = Some(k);
+
+        let vectors = covariance.eigen.vectors[..k].to_vec();
+        let origin = origin(&units, &covariance.offset, &vectors);
+        let texture =
+            if self.plan.texture { texture(&covariance, k, centre.spread, &tuning) } else { Texture::default() };
+        let stratum_rows = if covariance.strata.is_empty() {
+            vec![rows as f64 / self.schema.strata() as f64; self.schema.strata()]
+        } else {
+            covariance.strata.iter().map(|stratum| stratum.rows).collect()
+        };
+        let sides = sides(k);
+        let plan = plan_measure(&sides, &allocation, &stratum_rows);
+        Ok(Stage::Measure(Box::new(MeasureStage {
+            cells: cells(&centre.codes, &vectors, &sides, &plan.cuts, &plan.depths),
+            tree: plan.tree,
+            charge: measure,
+            frame: Frame::Basis { origin, vectors, sides },
+            texture,
+            consistency: Consistency::LeastSquares,
+            spot: Spot::Uniform,
+            spectrum: covariance.eigen.values.clone(),
+            edge: covariance.edge,
+        })))
+    }
+
+    /// Directions from public knowledge: the measure comes at once, in a box that the spread alone limits.
+    fn public_basis_stage(&mut self, centre: &Centre, measure: Charge) -> Result<Stage> {
+        let width = self.schema.width();
+        let given = self.plan.public_basis.as_deref().unwrap_or_default();
+        let mut vectors = orthonormal(given, width)?;
+        if let Some(k) = self.plan.dimension {
+            if k > vectors.len() {
+                return Err(Error::new(
+                    Kind::Usage,
+                    format!("`--dimension` is {k} and the public basis has only {} directions", vectors.len()),
+                ));
+            }
+            vectors.truncate(k);
+        }
+        self.receipt.dimension = Some(vectors.len());
+        let units = centre.units();
+        // No direction can have more variance than all of them together.
+        let reach = self.plan.tuning.reach * (centre.spread + centre.noise * centre.noise).sqrt();
+        let sides = box_sides(&units, &vectors, &vec![0.0; vectors.len()], &vec![reach; vectors.len()]);
+        let strata = self.schema.strata();
+        let allocation = self.allocation(&measure);
+        let plan = plan_measure(&sides, &allocation, &vec![self.rows as f64 / strata as f64; strata]);
+        Ok(Stage::Measure(Box::new(MeasureStage {
+            cells: cells(&centre.codes, &vectors, &sides, &plan.cuts, &plan.depths),
+            tree: plan.tree,
+            charge: measure,
+            frame: Frame::Basis { origin: units, vectors, sides },
+            texture: Texture::default(),
+            consistency: Consistency::LeastSquares,
+            spot: Spot::Uniform,
+            spectrum: Vec::new(),
+            edge: 0.0,
+        })))
+    }
+}
+
+/// The standard deviation of one noisy sum.
+///
+/// Cube mechanism with scale b: r is close to a sum of d+1 exponentials of mean b, each coordinate uniform in
+/// `[−r, r]`, so its variance is `E r²/3 = (d+1)(d+2) b²/3`. Gaussian: `Q √d / √(2ρ)`.
+fn centre_noise(width: usize, amount: f64, privacy: Privacy) -> f64 {
+    let (d, q) = (width as f64, f64::from(Q));
+    match privacy {
+        Privacy::Pure => ((d + 1.0) * (d + 2.0) / 3.0).sqrt() * (q / amount).max(2.0 * d),
+        Privacy::Concentrated => scalar_noise(q * d.sqrt(), amount, privacy),
+    }
+}
+
+/// The standard deviation along direction i, for the box. A direction that does not clear the edge may still have up to
+/// about that much variance, but never more than the whole spread.
+fn deviation(covariance: &Covariance, centre: &Centre, i: usize) -> f64 {
+    let unknown = 0.5 * covariance.edge.min(centre.spread);
+    covariance.shrunk(i).max(unknown.min(centre.spread)).sqrt()
+}
+
+/// Where points of the measured plane are lifted from: the released centre, moved by the refined mean, but only across
+/// the plane; along it the measure itself knows where the rows are.
+pub(super) fn origin(centre: &[f64], offset: &[f64], vectors: &[Vec<f64>]) -> Vec<f64> {
+    let mut origin: Vec<f64> = centre.iter().zip(offset).map(|(c, o)| c + o).collect();
+    for v in vectors {
+        let along = dot(v, offset);
+        origin.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
+    }
+    origin
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Gram-Schmidt, refusing what is not a basis. Public input: errors may name it.
+fn orthonormal(given: &[Vec<f64>], width: usize) -> Result<Vec<Vec<f64>>> {
+    let fail = |rule: String| {
+        Error::new(Kind::Usage, rule).hint(format!("`--public-basis` takes k rows of {width} numbers, one per numeric column"))
+    };
+    if given.is_empty() || given.len() > width {
+        return Err(fail(format!("the public basis has {} directions for {width} columns", given.len())));
+    }
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(given.len());
+    for (i, vector) in given.iter().enumerate() {
+        if vector.len() != width || vector.iter().any(|x| !x.is_finite()) {
+            return Err(fail(format!("direction {} of the public basis is not {width} finite numbers", i + 1)));
+        }
+        let length = dot(vector, vector).sqrt();
+        let mut unit: Vec<f64> = vector.iter().map(|x| x / length.max(f64::MIN_POSITIVE)).collect();
+        // Twice is enough: the second round removes what rounding left in the first.
+        for _ in 0..2 {
+            for known in &basis {
+                let along = dot(known, &unit);
+                unit.iter_mut().zip(known).for_each(|(x, k)| *x -= along * k);
+            }
+        }
+        let left = dot(&unit, &unit).sqrt();
+        if left.is_nan() || left < 1e-6 {
+            return Err(fail(format!("direction {} of the public basis depends on those before it", i + 1)));
+        }
+        unit.iter_mut().for_each(|x| *x /= left);
+        basis.push(unit);
+    }
+    Ok(basis)
+}

@@ -1,0 +1,81 @@
+//! Noisy counts become a measure: non-negative integers that add up to n.
+
+use crate::math::{rounding, tree};
+use crate::privacy::{PathTree, Privacy, StratumCounts};
+use serde::{Deserialize, Serialize};
+
+/// Which rule makes the counts consistent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consistency {
+    /// Weighted least squares on the tree, then the difference rule.
+    LeastSquares,
+    /// The paper's: top down, in proportion.
+    Proportional,
+}
+
+/// A measure on the box: rows in each leaf of each stratum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Which coordinate each cut halves.
+    pub cuts: Vec<u16>,
+    /// The strata.
+    pub strata: Vec<StratumMeasure>,
+}
+
+/// The leaves of one stratum that hold rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StratumMeasure {
+    /// How many of the cuts are made.
+    pub depth: u8,
+    /// Leaf indices with rows, ascending, each with its number of rows.
+    pub leaves: Vec<(u64, u64)>,
+}
+
+/// Makes released counts consistent. `amount` is the measure's ε or ρ.
+pub fn consistent(
+    counts: &[StratumCounts],
+    tree: &PathTree,
+    cuts: Vec<u16>,
+    rows: u64,
+    amount: f64,
+    privacy: Privacy,
+    rule: Consistency,
+) -> Measure {
+    // Lap_Z(σ) has variance close to 2σ² = 8/(ε w)²; the Gaussian 1/(ρ w).
+    let variance = |weight: u64| {
+        let fraction = weight as f64 / tree.total as f64;
+        match privacy {
+            Privacy::Pure => 8.0 / (amount * fraction).powi(2),
+            Privacy::Concentrated => 1.0 / (amount * fraction),
+        }
+    };
+    let noisy: Vec<tree::NoisyStratum> = counts
+        .iter()
+        .zip(&tree.strata)
+        .map(|(stratum, weights)| tree::NoisyStratum {
+            root: stratum.root.map(|count| (count as f64, variance(tree.root))),
+            levels: stratum
+                .levels
+                .iter()
+                .zip(weights)
+                .map(|(level, &weight)| tree::NoisyLevel {
+                    counts: level.iter().map(|&count| count as f64).collect(),
+                    variance: variance(weight),
+                })
+                .collect(),
+        })
+        .collect();
+    let leaves = match rule {
+        Consistency::LeastSquares => rounding::difference_rule(rows, &tree::least_squares(rows as f64, &noisy)),
+        Consistency::Proportional => rounding::proportional(rows, &noisy),
+    };
+    let strata = leaves
+        .into_iter()
+        .zip(&tree.strata)
+        .map(|(leaves, levels)| StratumMeasure {
+            depth: levels.len() as u8,
+            leaves: leaves.into_iter().enumerate().filter(|leaf| leaf.1 > 0).map(|(i, count)| (i as u64, count)).collect(),
+        })
+        .collect();
+    Measure { cuts, strata }
+}

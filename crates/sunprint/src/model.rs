@@ -1,0 +1,107 @@
+//! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
+
+mod draw;
+mod file;
+
+use crate::measure::{Measure, Side};
+use crate::receipt::Receipt;
+use crate::schema::Schema;
+use crate::source::Layout;
+use crate::subspace::Texture;
+use serde::{Deserialize, Serialize};
+
+pub use draw::{BLOCK, Draw};
+
+/// A finished release.
+#[derive(Clone, Debug)]
+pub struct Model {
+    schema: Schema,
+    layout: Option<Layout>,
+    receipt: Receipt,
+    release: Release,
+}
+
+/// The released numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Release {
+    /// Where the box stands in `[0, 1]^d`.
+    pub frame: Frame,
+    /// The measure on it.
+    pub measure: Measure,
+    /// What is drawn beside it.
+    pub texture: Texture,
+    /// Where in its cell a point is drawn.
+    pub spot: Spot,
+    /// Released eigenvalues, largest first; empty where none were measured.
+    pub spectrum: Vec<f64>,
+    /// Eigenvalues at or below this are noise.
+    pub edge: f64,
+}
+
+/// Where the box stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Frame {
+    /// In a plane: a point is `origin + Σ a_i v_i`.
+    Basis {
+        /// What a point is lifted from.
+        origin: Vec<f64>,
+        /// Unit vectors.
+        vectors: Vec<Vec<f64>>,
+        /// The box.
+        sides: Vec<Side>,
+    },
+    /// The cube itself.
+    Columns {
+        /// d.
+        width: usize,
+    },
+}
+
+/// Where in its cell a point is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spot {
+    /// Uniformly.
+    Uniform,
+    /// In the middle.
+    Centre,
+}
+
+impl Model {
+    pub(crate) fn new(schema: Schema, receipt: Receipt, release: Release) -> Model {
+        Model { schema, layout: None, receipt, release }
+    }
+
+    /// Remembers the columns' order and types in the file, so that what is drawn looks like what was read.
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Model {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// All public knowledge of the table.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Order and types of the columns in the file that was read, or the schema's own.
+    pub fn layout(&self) -> Layout {
+        self.layout.clone().unwrap_or_else(|| Layout::of_schema(&self.schema))
+    }
+
+    /// What was promised and spent.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// The released numbers.
+    pub fn release(&self) -> &Release {
+        &self.release
+    }
+
+    /// n of the table that was measured.
+    pub fn rows(&self) -> u64 {
+        self.receipt.rows.unwrap_or(0)
+    }
+}

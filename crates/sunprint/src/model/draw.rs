@@ -1,0 +1,138 @@
+//! Drawing rows: free, seeded, and the same bits on every machine.
+//!
+//! Row i of N gets the quantile `(π(i) + u) / N` of the measure, with π a keyed permutation and one common u: systematic
+//! draws, so that every leaf gets its share up to one row, in random order, and N = n gives every leaf exactly its
+//! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
+//! multiplications, square roots and the software logarithm are used: they round alike everywhere.
+
+use super::{Frame, Model, Spot};
+use crate::math::permutation::Permutation;
+use crate::math::stream::Stream;
+use crate::measure::{Side, cell};
+use crate::source::Drawn;
+
+/// Rows in a block.
+pub const BLOCK: u64 = 1024;
+
+/// Streams of the seed: one for the order, one for each block.
+const ORDER: u64 = 0;
+const ROWS: u64 = 1;
+
+/// A seeded draw of N rows from a model.
+pub struct Draw<'a> {
+    model: &'a Model,
+    rows: u64,
+    seed: u64,
+    order: Permutation,
+    start: f64,
+    leaves: Vec<Leaf>,
+}
+
+/// One leaf with rows: its stratum, its index, and how many rows come before it.
+struct Leaf {
+    stratum: u32,
+    index: u64,
+    before: u64,
+}
+
+impl Model {
+    /// Prepares a draw of `rows` rows by `seed`.
+    pub fn draw(&self, rows: u64, seed: u64) -> Draw<'_> {
+        let mut leaves = Vec::new();
+        let mut before = 0;
+        for (stratum, measure) in self.release.measure.strata.iter().enumerate() {
+            for &(index, count) in &measure.leaves {
+                leaves.push(Leaf { stratum: stratum as u32, index, before });
+                before += count;
+            }
+        }
+        leaves.push(Leaf { stratum: u32::MAX, index: 0, before });
+        let mut random = Stream::new(seed, ORDER, 0);
+        let start = random.unit();
+        Draw { model: self, rows, seed, order: Permutation::new(rows.max(1), &mut random), start, leaves }
+    }
+}
+
+impl Draw<'_> {
+    /// How many blocks there are.
+    pub fn blocks(&self) -> u64 {
+        self.rows.div_ceil(BLOCK)
+    }
+
+    /// One block of rows.
+    pub fn block(&self, block: u64) -> Drawn {
+        let first = block * BLOCK;
+        let last = (first + BLOCK).min(self.rows);
+        let width = self.model.schema.width();
+        let mut random = Stream::new(self.seed, ROWS, block);
+        let mut drawn = Drawn { width, units: Vec::with_capacity((last - first) as usize * width), strata: Vec::new() };
+        let mut cells = std::collections::HashMap::new();
+        for row in first..last {
+            let which = self.leaf(row);
+            let leaf = &self.leaves[which];
+            let sides = cells.entry(which).or_insert_with(|| self.cell(leaf));
+            self.row(leaf.stratum as usize, sides, &mut random, &mut drawn.units);
+            drawn.strata.push(leaf.stratum);
+        }
+        drawn
+    }
+
+    /// The leaf that holds the row's quantile.
+    fn leaf(&self, row: u64) -> usize {
+        let total = self.leaves[self.leaves.len() - 1].before;
+        let place = self.order.at(row);
+        // ⌊(place + u) · total / N⌋ in integers, u in 2⁻³² steps: exact, so N = n gives every leaf its own count.
+        let u = (self.start * 4294967296.0) as u128;
+        let quantile = ((u128::from(place) << 32 | u) * u128::from(total) / u128::from(self.rows.max(1))) >> 32;
+        let quantile = (quantile as u64).min(total.saturating_sub(1));
+        self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
+    }
+
+    fn cell(&self, leaf: &Leaf) -> Vec<Side> {
+        let measure = &self.model.release.measure;
+        let depth = usize::from(measure.strata[leaf.stratum as usize].depth);
+        match &self.model.release.frame {
+            Frame::Basis { sides, .. } => cell(sides, &measure.cuts, depth, leaf.index),
+            Frame::Columns { width } => cell(&vec![Side { low: 0.0, width: 1.0 }; *width], &measure.cuts, depth, leaf.index),
+        }
+    }
+
+    /// Lifts a point of the cell, adds the texture, and projects onto the cube.
+    fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+        let release = &self.model.release;
+        let mut spot = |side: &Side| {
+            let along = match release.spot {
+                Spot::Uniform => random.unit(),
+                Spot::Centre => 0.5,
+            };
+            side.low + side.width * along
+        };
+        let at = out.len();
+        match &release.frame {
+            Frame::Columns { .. } => out.extend(cell.iter().map(spot)),
+            Frame::Basis { origin, vectors, .. } => {
+                out.extend_from_slice(origin);
+                for (side, v) in cell.iter().zip(vectors) {
+                    add(&mut out[at..], spot(side), v);
+                }
+            }
+        }
+        let texture = &release.texture;
+        if let Some(shift) = texture.shifts.get(stratum) {
+            add(&mut out[at..], 1.0, shift);
+        }
+        for direction in &texture.directions {
+            add(&mut out[at..], random.normal(), direction);
+        }
+        for (x, deviation) in out[at..].iter_mut().zip(&texture.diagonal) {
+            if *deviation > 0.0 {
+                *x += deviation * random.normal();
+            }
+        }
+        out[at..].iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+    }
+}
+
+fn add(row: &mut [f64], weight: f64, vector: &[f64]) {
+    row.iter_mut().zip(vector).for_each(|(x, v)| *x += weight * v);
+}

@@ -1,0 +1,117 @@
+//! The model file: one open JSON document with a version.
+
+use super::{Frame, Model, Release};
+use crate::error::{Error, Kind, Result};
+use crate::receipt::Receipt;
+use crate::schema::Schema;
+use crate::source::Layout;
+use serde::{Deserialize, Serialize};
+
+/// The version of the file's form. A reader refuses a larger one.
+pub const FORMAT: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Document {
+    sunprint_model: u64,
+    receipt: Receipt,
+    schema: Schema,
+    layout: Option<Layout>,
+    release: Release,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    sunprint_model: u64,
+}
+
+impl Model {
+    /// The file's text.
+    pub fn to_json(&self) -> String {
+        let document = Document {
+            sunprint_model: FORMAT,
+            receipt: self.receipt.clone(),
+            schema: self.schema.clone(),
+            layout: self.layout.clone(),
+            release: self.release.clone(),
+        };
+        // Maps have text keys and floats are finite by construction, so this cannot fail.
+        let mut text = serde_json::to_string(&document).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Reads a model, refusing damage and newer versions with a sentence. `place` names the file.
+    pub fn from_json(bytes: &[u8], place: &str) -> Result<Model> {
+        let damaged = |what: String| {
+            Error::new(Kind::Model, format!("this is not a whole Sunprint model: {what}"))
+                .at(place)
+                .hint("write it anew with `sunprint fit`, or copy it again")
+        };
+        let head: Head = serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+        if head.sunprint_model > FORMAT {
+            return Err(Error::new(
+                Kind::Model,
+                format!("the model has format {}, this Sunprint reads up to {FORMAT}", head.sunprint_model),
+            )
+            .at(place)
+            .hint("install a newer Sunprint"));
+        }
+        let document: Document = serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+        let Document { receipt, schema, layout, release, .. } = document;
+        check(&release, &schema, layout.as_ref()).map_err(|what| damaged(what.to_string()))?;
+        Ok(Model { schema, layout, receipt, release })
+    }
+}
+
+/// Lengths agree, indices are in range, numbers are finite: what drawing relies on.
+fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::result::Result<(), &'static str> {
+    schema.validate().map_err(|_| "its schema contradicts itself")?;
+    let d = schema.width();
+    let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|x| x.is_finite());
+    let sides = match &release.frame {
+        Frame::Basis { origin, vectors, sides } => {
+            let fits = row(origin) && vectors.iter().all(row) && vectors.len() == sides.len() && !sides.is_empty();
+            let finite = sides.iter().all(|side| side.low.is_finite() && side.width.is_finite() && side.width > 0.0);
+            if !fits || !finite {
+                return Err("its frame does not fit its schema");
+            }
+            sides.len()
+        }
+        Frame::Columns { width } => {
+            if *width != d {
+                return Err("its frame does not fit its schema");
+            }
+            d
+        }
+    };
+    let measure = &release.measure;
+    if measure.strata.len() != schema.strata() || measure.cuts.iter().any(|&cut| usize::from(cut) >= sides) {
+        return Err("its measure does not fit its schema");
+    }
+    let mut rows = 0_u64;
+    for stratum in &measure.strata {
+        let depth = usize::from(stratum.depth);
+        if depth > measure.cuts.len() || depth > 40 {
+            return Err("a stratum is deeper than its cuts");
+        }
+        for &(leaf, count) in &stratum.leaves {
+            if leaf >> depth != 0 {
+                return Err("a leaf lies outside its tree");
+            }
+            rows = rows.checked_add(count).filter(|&rows| rows < 1 << 62).ok_or("its counts are too large")?;
+        }
+    }
+    if rows == 0 {
+        return Err("its measure is empty");
+    }
+    let texture = &release.texture;
+    let diagonal = texture.diagonal.is_empty() || row(&texture.diagonal);
+    let shifts = texture.shifts.is_empty() || texture.shifts.len() == schema.strata() && texture.shifts.iter().all(row);
+    if !diagonal || !shifts || !texture.directions.iter().all(row) {
+        return Err("its texture does not fit its schema");
+    }
+    if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
+        return Err("its layout does not fit its schema");
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! What to do with the budget: method, shares, dimension rule. Everything here is public.
+
+use crate::error::{Error, Kind, Result};
+use crate::math::zcdp;
+use crate::privacy::{Budget, Delta, Epsilon, Ratio};
+use serde::{Deserialize, Serialize};
+
+/// Which algorithm runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Centre, clipped moments by the Wishart difference, noise-aware dimension, least-squares PMM, texture.
+    #[default]
+    Default,
+    /// The paper's Algorithms 1 to 4 step by step, with only the constants repaired that break privacy.
+    Paper,
+    /// PMM directly on the cube `[0, 1]^d`, without a projection: the baseline that shows the curse of dimension.
+    Cube,
+}
+
+impl Method {
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Default => "default",
+            Method::Paper => "paper",
+            Method::Cube => "cube",
+        }
+    }
+}
+
+/// What a fit should do. Epsilon has no default and is not here: it comes as a [`Budget`].
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The algorithm.
+    pub method: Method,
+    /// A dimension d′ chosen in advance, instead of by the rule.
+    pub dimension: Option<usize>,
+    /// Whether the complement is drawn back as Gaussian texture.
+    pub texture: bool,
+    /// Directions known from public data or physics: k vectors of d numbers. Their budget goes to the measure.
+    pub public_basis: Option<Vec<Vec<f64>>>,
+    /// Shares chosen by hand, instead of by [`Shares::for_table`].
+    pub shares: Option<Shares>,
+    /// Constants of the method that cost no privacy.
+    pub tuning: Tuning,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            method: Method::Default,
+            dimension: None,
+            texture: true,
+            public_basis: None,
+            shares: None,
+            tuning: Tuning::default(),
+        }
+    }
+}
+
+/// How the budget is divided between the stages of the default method, in ten-thousandths.
+///
+/// Shares may depend on everything public: rows, columns, strata and ε. They add up to [`Shares::WHOLE`] and are turned
+/// into exact rationals, so the stages together never spend more than the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shares {
+    /// The column sums: where the cloud is.
+    pub centre: u64,
+    /// The total square: how wide it is, hence where to clip.
+    pub spread: u64,
+    /// The clipped moments: which directions matter.
+    pub moments: u64,
+    /// The cell counts: the shape in those directions.
+    pub measure: u64,
+}
+
+impl Shares {
+    /// What the shares add up to.
+    pub const WHOLE: u64 = 10_000;
+
+    /// The default shares for a table of n rows and d features at ε.
+    ///
+    /// *Centre.* Its error is about `d^{1.5} / (√3 ε₁ n)` in norm, and it must stay well inside the clip ball, whose
+    /// radius is about `√(2 t₀)` with a typical spread `t₀ = 0.02 d`; the moments refine it afterwards. So its share
+    /// grows as `d / (ε n)` from a floor at large n to a ceiling at small n.
+    ///
+    /// *Moments against measure.* The noise edge over the leading eigenvalue is about `r = 40 d / (ε n)`. While r is
+    /// small the directions are found with little and the shape deserves the larger half; once r passes 1 no direction
+    /// can be found, there is no shape to measure, and what is left belongs to the means that come with the moments.
+    ///
+    /// The constants were chosen with `sunprint-measure shares`, see `docs/shares.md`.
+    pub fn for_table(rows: u64, width: usize, epsilon: f64) -> Shares {
+        let (n, d) = (rows.max(1) as f64, width.max(1) as f64);
+        let difficulty = d / (epsilon.max(1e-9) * n);
+        let centre = (5.8 * difficulty).clamp(0.05, 0.50);
+        let spread = (1.2 * difficulty).clamp(0.02, 0.08);
+        let rest = 1.0 - centre - spread;
+        let hopeless = (40.0 * difficulty).powi(2);
+        let measure = rest * (0.10 + 0.43 / (1.0 + hopeless));
+        Shares::from_parts(centre, spread, measure)
+    }
+
+    /// The shares when the directions are public: nothing for the moments.
+    pub fn with_public_basis(rows: u64, width: usize, epsilon: f64) -> Shares {
+        let usual = Shares::for_table(rows, width, epsilon);
+        Shares { moments: 0, measure: usual.moments + usual.measure, ..usual }
+    }
+
+    fn from_parts(centre: f64, spread: f64, measure: f64) -> Shares {
+        let whole = Shares::WHOLE as f64;
+        let part = |share: f64| (share * whole).round() as u64;
+        let (centre, spread, measure) = (part(centre), part(spread), part(measure));
+        Shares { centre, spread, measure, moments: Shares::WHOLE - centre - spread - measure }
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let sum = self.centre as u128 + self.spread as u128 + self.moments as u128 + self.measure as u128;
+        if sum != u128::from(Shares::WHOLE) {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Constants of the method that touch accuracy only: each works on released numbers, so none can cost privacy.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Tuning {
+    /// κ: the squared clip radius over the estimated spread.
+    pub clip: f64,
+    /// τ: half-width of the box in standard deviations.
+    pub reach: f64,
+    /// Weight of the measure's predicted error in the choice of d′.
+    pub measure_weight: f64,
+    /// The largest d′ that the rule chooses.
+    pub most_dimensions: usize,
+    /// Weight of the noise term against the cell size in the choice of depth.
+    pub depth_noise: f64,
+    /// An eigenvalue must exceed this multiple of the noise edge to count.
+    pub edge_margin: f64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning { clip: 2.0, reach: 3.5, measure_weight: 0.1, most_dimensions: 8, depth_noise: 0.5, edge_margin: 1.05 }
+    }
+}
+
+/// The budget of a promise: pure ε alone, or (ε, δ) by way of the largest ρ of zCDP that implies it.
+pub fn budget(epsilon: Epsilon, delta: Option<Delta>) -> Result<Budget> {
+    let Some(delta) = delta else {
+        return Ok(Budget::pure(epsilon));
+    };
+    let (num, den) = zcdp::rho_fraction(as_float(&epsilon.ratio()), as_float(&delta.ratio()));
+    Ratio::new(num, den).filter(|rho| !rho.is_zero()).map_or_else(
+        || {
+            Err(Error::new(Kind::Usage, "`--delta` leaves no budget at this `--epsilon`")
+                .hint("take a larger `--epsilon` or `--delta`"))
+        },
+        |rho| Budget::concentrated(rho, epsilon, delta),
+    )
+}
+
+/// A public ratio as a float, for predictions and post-processing; never for noise.
+pub(crate) fn as_float(ratio: &Ratio) -> f64 {
+    ratio.num() as f64 / ratio.den() as f64
+}

@@ -1,0 +1,75 @@
+//! What depends on private rows, and what has been released.
+
+use serde::Serialize;
+
+/// A value that depends on private rows. It has no getter, no `Debug`, no `Clone`, no `Serialize`; only a mechanism of
+/// this room opens it.
+///
+/// ```compile_fail,E0277
+/// use sunprint::privacy::Sensitive;
+/// println!("{:?}", Sensitive::new(7));
+/// ```
+/// ```compile_fail,E0599
+/// use sunprint::privacy::Sensitive;
+/// let copy = Sensitive::new(7).clone();
+/// ```
+/// ```compile_fail,E0624
+/// use sunprint::privacy::Sensitive;
+/// let leak = Sensitive::new(7).open();
+/// ```
+pub struct Sensitive<T>(T);
+
+impl<T> Sensitive<T> {
+    /// Marks a value as sensitive. There is no way back but through noise.
+    pub fn new(value: T) -> Sensitive<T> {
+        Sensitive(value)
+    }
+
+    /// Computes with the value inside. `f` must not store or print what it sees.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Sensitive<U> {
+        Sensitive(f(self.0))
+    }
+
+    /// Both values in one.
+    pub fn zip<U>(self, other: Sensitive<U>) -> Sensitive<(T, U)> {
+        Sensitive((self.0, other.0))
+    }
+
+    /// For mechanisms alone.
+    pub(in crate::privacy) fn open(self) -> T {
+        self.0
+    }
+}
+
+/// A value that has paid for its noise: public. Whatever is computed from it is post-processing and free.
+///
+/// Nothing outside this room can make one:
+/// ```compile_fail,E0624
+/// use sunprint::privacy::Released;
+/// let forged = Released::new(7);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Released<T>(T);
+
+impl<T> Released<T> {
+    /// For mechanisms alone.
+    pub(in crate::privacy) fn new(value: T) -> Released<T> {
+        Released(value)
+    }
+
+    /// The released value.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+
+    /// The released value, by move.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+
+    /// Post-processing.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Released<U> {
+        Released(f(self.0))
+    }
+}

@@ -1,0 +1,108 @@
+//! Arrow IPC to codes, in the file and in the stream form.
+
+use super::arrays::{self, Plan};
+use super::place::{Input, Opened};
+use super::table::{Gathering, Table};
+use super::{Layout, Progress, threads, words};
+use crate::door::Door;
+use crate::error::{Error, Kind, Result};
+use crate::schema::Schema;
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::ArrowError;
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Rows that one worker takes at a time.
+const SLICE: usize = 8192;
+
+/// An open Arrow file or stream.
+pub(super) struct ArrowFile {
+    pub(super) place: String,
+    pub(super) layout: Layout,
+    batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
+    batch: Option<RecordBatch>,
+}
+
+impl ArrowFile {
+    pub(super) fn open(input: &Input) -> Result<ArrowFile> {
+        let place = input.place();
+        let unreadable = |fault: std::io::Error| words::unreadable(&place, &fault);
+        // The file form begins with these letters, the stream form never does.
+        let mut first = [0u8; 6];
+        let opened = match input.open()? {
+            Opened::File { mut file, .. } => {
+                let is_file = file.read_exact(&mut first).is_ok() && first == *b"ARROW1";
+                file.rewind().map_err(unreadable)?;
+                let file = BufReader::with_capacity(1 << 18, file);
+                if is_file { begin_file(file) } else { begin_stream(file) }
+            }
+            Opened::Stream(mut stream) => {
+                let mut begun = Vec::new();
+                stream.by_ref().take(6).read_to_end(&mut begun).map_err(unreadable)?;
+                if begun == b"ARROW1" {
+                    stream.read_to_end(&mut begun).map_err(unreadable)?;
+                    begin_file(Cursor::new(begun))
+                } else {
+                    begin_stream(BufReader::new(Cursor::new(begun).chain(stream)))
+                }
+            }
+        };
+        let (fields, batches) = opened.ok_or_else(|| words::damaged(&place, "Arrow IPC"))?;
+        let layout = arrays::layout(&fields, &place)?;
+        Ok(ArrowFile { place, layout, batches, batch: None })
+    }
+
+    /// The next few rows.
+    pub(super) fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.batch.take().filter(|batch| batch.num_rows() > 0) {
+                let taken = batch.num_rows().min(SLICE);
+                self.batch = Some(batch.slice(taken, batch.num_rows() - taken));
+                return Ok(Some(batch.slice(0, taken)));
+            }
+            // The library's own words are not shown: they might quote what they stumbled over.
+            match catch_unwind(AssertUnwindSafe(|| self.batches.next())) {
+                Ok(None) => return Ok(None),
+                Ok(Some(Ok(batch))) => self.batch = Some(batch),
+                Ok(Some(Err(fault))) if fault.to_string().to_ascii_lowercase().contains("utf8") => {
+                    return Err(Error::new(Kind::Data, "a text column is not UTF-8 text")
+                        .at(&self.place)
+                        .hint("write the file again with UTF-8 text"));
+                }
+                _ => return Err(words::damaged(&self.place, "Arrow IPC")),
+            }
+        }
+    }
+}
+
+type Begun = (arrow_schema::Fields, Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>);
+
+fn begin_file(source: impl Read + Seek + Send + 'static) -> Option<Begun> {
+    let reader = catch_unwind(AssertUnwindSafe(|| FileReader::try_new(source, None))).ok()?.ok()?;
+    Some((reader.schema().fields().clone(), Box::new(reader)))
+}
+
+fn begin_stream(source: impl Read + Send + 'static) -> Option<Begun> {
+    let reader = catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(source, None))).ok()?.ok()?;
+    Some((reader.schema().fields().clone(), Box::new(reader)))
+}
+
+pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
+    let mut file = ArrowFile::open(input)?;
+    let layout = file.layout.clone();
+    let plan = Plan::new(schema, &layout.match_schema(schema, &file.place)?);
+    let door = Door::new(schema);
+    progress.start(&format!("reading {}", file.place), None);
+    let mut gathering = Gathering::new(plan.width());
+    threads::in_order(
+        || file.next_rows(),
+        |batch| Ok(plan.encode(&door, batch.columns(), 0..batch.num_rows())),
+        |(codes, strata)| {
+            gathering.push(&codes, &strata);
+            progress.advance(strata.len() as u64);
+            Ok(())
+        },
+    )?;
+    Ok(gathering.finish(layout))
+}

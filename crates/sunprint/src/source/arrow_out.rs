@@ -1,0 +1,233 @@
+//! Synthetic rows as Arrow batches of the layout's types.
+
+use super::layout::{Physical, PhysicalType};
+use super::text_out::Printer;
+use super::writer::{Drawn, Outlet};
+use crate::door::{Door, Value};
+use crate::schema::{Column, ColumnKind};
+use arrow_array::builder::{GenericStringBuilder, StringViewBuilder};
+use arrow_array::types::{
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, LargeStringArray, PrimitiveArray, RecordBatch, StringArray,
+};
+use arrow_buffer::ArrowNativeType;
+use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+use std::ops::Range;
+use std::sync::Arc;
+
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
+
+/// Rows as batches.
+pub(super) struct ArrowRows {
+    schema: SchemaRef,
+    columns: Vec<(Outlet, PhysicalType, Printer, Option<ArrayRef>)>,
+}
+
+/// The type that a column of a text file takes in a typed one.
+fn natural(kind: &ColumnKind) -> PhysicalType {
+    match kind {
+        ColumnKind::Continuous { .. } => PhysicalType::Float64,
+        ColumnKind::Integer { .. } => PhysicalType::Int64,
+        ColumnKind::Boolean { values: None } => PhysicalType::Bool,
+        ColumnKind::Boolean { values: Some(_) } | ColumnKind::Categorical { .. } => PhysicalType::Utf8,
+    }
+}
+
+impl ArrowRows {
+    pub(super) fn new(columns: &[(Outlet, &Physical, &Column)]) -> ArrowRows {
+        let mut fields = Vec::new();
+        let mut outlets = Vec::new();
+        for &(outlet, physical, column) in columns {
+            let mut form = match physical.physical {
+                PhysicalType::Plain => natural(&column.kind),
+                form => form,
+            };
+            let texts = column.categories();
+            if let PhysicalType::Dictionary { large, .. } = form
+                && !fits_dictionary(form, texts.len())
+            {
+                form = if large { PhysicalType::LargeUtf8 } else { PhysicalType::Utf8 };
+            }
+            let dictionary = match form {
+                PhysicalType::Dictionary { large: true, .. } => {
+                    Some(Arc::new(LargeStringArray::from(texts)) as ArrayRef)
+                }
+                PhysicalType::Dictionary { .. } => Some(Arc::new(StringArray::from(texts)) as ArrayRef),
+                _ => None,
+            };
+            fields.push(Field::new(&physical.name, data_type(form), physical.nullable));
+            let printer = Printer::new(column, form, |text| text.as_bytes().to_vec());
+            outlets.push((outlet, form, printer, dictionary));
+        }
+        ArrowRows { schema: Arc::new(ArrowSchema::new(fields)), columns: outlets }
+    }
+
+    pub(super) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Some of the rows.
+    pub(super) fn batch(&self, door: &Door, drawn: &Drawn, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let arrays = self.columns.iter().map(|(outlet, form, printer, dictionary)| {
+            let values = || rows.clone().map(|row| outlet.value(door, drawn.row(row), drawn.strata[row]));
+            array(*form, printer, dictionary.as_ref(), values)
+        });
+        RecordBatch::try_new(self.schema(), arrays.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Whether a dictionary of this type has keys for so many texts; numbers written as text have no dictionary.
+fn fits_dictionary(form: PhysicalType, texts: usize) -> bool {
+    let PhysicalType::Dictionary { key_bits, signed, .. } = form else { return false };
+    let bits = u32::from(key_bits) - u32::from(signed);
+    texts > 0 && (texts as u128) <= 1u128 << bits
+}
+
+fn data_type(form: PhysicalType) -> DataType {
+    use PhysicalType as T;
+    match form {
+        T::Bool => DataType::Boolean,
+        T::Int8 => DataType::Int8,
+        T::Int16 => DataType::Int16,
+        T::Int32 => DataType::Int32,
+        T::Int64 => DataType::Int64,
+        T::UInt8 => DataType::UInt8,
+        T::UInt16 => DataType::UInt16,
+        T::UInt32 => DataType::UInt32,
+        T::UInt64 => DataType::UInt64,
+        T::Float16 => DataType::Float16,
+        T::Float32 => DataType::Float32,
+        T::Float64 => DataType::Float64,
+        T::Decimal128 { precision, scale } => DataType::Decimal128(precision, scale),
+        T::Plain | T::Utf8 => DataType::Utf8,
+        T::LargeUtf8 => DataType::LargeUtf8,
+        T::Utf8View => DataType::Utf8View,
+        T::Dictionary { key_bits, signed, large } => {
+            let key = match (key_bits, signed) {
+                (8, true) => DataType::Int8,
+                (16, true) => DataType::Int16,
+                (64, true) => DataType::Int64,
+                (8, false) => DataType::UInt8,
+                (16, false) => DataType::UInt16,
+                (32, false) => DataType::UInt32,
+                (64, false) => DataType::UInt64,
+                _ => DataType::Int32,
+            };
+            let value = if large { DataType::LargeUtf8 } else { DataType::Utf8 };
+            DataType::Dictionary(Box::new(key), Box::new(value))
+        }
+    }
+}
+
+fn array<'a, I: Iterator<Item = (Value<'a>, usize)>>(
+    form: PhysicalType,
+    printer: &Printer,
+    dictionary: Option<&ArrayRef>,
+    values: impl Fn() -> I,
+) -> Result<ArrayRef, ArrowError> {
+    use PhysicalType as T;
+    let reals = || values().map(|(value, _)| real(value));
+    Ok(match form {
+        T::Bool => Arc::new(values().map(|(value, _)| Some(truth(value))).collect::<BooleanArray>()),
+        T::Int8 => wholes::<Int8Type, _>(values(), |x| x.clamp(i8::MIN.into(), i8::MAX.into()) as i8),
+        T::Int16 => wholes::<Int16Type, _>(values(), |x| x.clamp(i16::MIN.into(), i16::MAX.into()) as i16),
+        T::Int32 => wholes::<Int32Type, _>(values(), |x| x.clamp(i32::MIN.into(), i32::MAX.into()) as i32),
+        T::Int64 => wholes::<Int64Type, _>(values(), |x| x),
+        T::UInt8 => wholes::<UInt8Type, _>(values(), |x| x.clamp(0, u8::MAX.into()) as u8),
+        T::UInt16 => wholes::<UInt16Type, _>(values(), |x| x.clamp(0, u16::MAX.into()) as u16),
+        T::UInt32 => wholes::<UInt32Type, _>(values(), |x| x.clamp(0, u32::MAX.into()) as u32),
+        T::UInt64 => wholes::<UInt64Type, _>(values(), |x| x.max(0) as u64),
+        T::Float16 => Arc::new(PrimitiveArray::<Float16Type>::from_iter_values(reals().map(Half::from_f64))),
+        T::Float32 => Arc::new(PrimitiveArray::<Float32Type>::from_iter_values(reals().map(|x| x as f32))),
+        T::Float64 => Arc::new(PrimitiveArray::<Float64Type>::from_iter_values(reals())),
+        T::Decimal128 { precision, scale } => {
+            let unit = 10f64.powi(i32::from(scale));
+            // Precision is at most 38, and 10^38 fits.
+            let most = 10i128.pow(u32::from(precision.min(38))) - 1;
+            let ticks = reals().map(|x| ((x * unit).round() as i128).clamp(-most, most));
+            let array = PrimitiveArray::<Decimal128Type>::from_iter_values(ticks);
+            Arc::new(array.with_precision_and_scale(precision, scale)?)
+        }
+        T::Plain | T::Utf8 => {
+            let mut texts = GenericStringBuilder::<i32>::new();
+            print(printer, values(), |text| texts.append_value(text));
+            Arc::new(texts.finish())
+        }
+        T::LargeUtf8 => {
+            let mut texts = GenericStringBuilder::<i64>::new();
+            print(printer, values(), |text| texts.append_value(text));
+            Arc::new(texts.finish())
+        }
+        T::Utf8View => {
+            let mut texts = StringViewBuilder::new();
+            print(printer, values(), |text| texts.append_value(text));
+            Arc::new(texts.finish())
+        }
+        T::Dictionary { key_bits, signed, .. } => {
+            let texts = dictionary.ok_or_else(|| ArrowError::SchemaError("dictionary without texts".to_string()))?;
+            match (key_bits, signed) {
+                (8, true) => keys::<Int8Type, _>(values(), texts)?,
+                (16, true) => keys::<Int16Type, _>(values(), texts)?,
+                (64, true) => keys::<Int64Type, _>(values(), texts)?,
+                (8, false) => keys::<UInt8Type, _>(values(), texts)?,
+                (16, false) => keys::<UInt16Type, _>(values(), texts)?,
+                (32, false) => keys::<UInt32Type, _>(values(), texts)?,
+                (64, false) => keys::<UInt64Type, _>(values(), texts)?,
+                _ => keys::<Int32Type, _>(values(), texts)?,
+            }
+        }
+    })
+}
+
+fn wholes<'a, T: ArrowPrimitiveType, I: Iterator<Item = (Value<'a>, usize)>>(
+    values: I,
+    narrow: impl Fn(i64) -> T::Native,
+) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::from_iter_values(values.map(|(value, _)| narrow(whole(value)))))
+}
+
+fn keys<'a, T: ArrowDictionaryKeyType, I: Iterator<Item = (Value<'a>, usize)>>(
+    values: I,
+    texts: &ArrayRef,
+) -> Result<ArrayRef, ArrowError> {
+    let keys = values.map(|(_, category)| T::Native::from_usize(category).unwrap_or_default());
+    Ok(Arc::new(DictionaryArray::<T>::try_new(PrimitiveArray::from_iter_values(keys), Arc::clone(texts))?))
+}
+
+fn print<'a>(printer: &Printer, values: impl Iterator<Item = (Value<'a>, usize)>, mut append: impl FnMut(&str)) {
+    let mut text = Vec::new();
+    for (value, category) in values {
+        text.clear();
+        printer.push(&mut text, value, category);
+        append(&String::from_utf8_lossy(&text));
+    }
+}
+
+fn real(value: Value) -> f64 {
+    match value {
+        Value::Number(x) => x,
+        Value::Integer(x) => x as f64,
+        Value::Truth(truth) => f64::from(u8::from(truth)),
+        Value::Category(text) => text.parse().unwrap_or_default(),
+    }
+}
+
+fn whole(value: Value) -> i64 {
+    match value {
+        Value::Number(x) => x.round() as i64,
+        Value::Integer(x) => x,
+        Value::Truth(truth) => i64::from(truth),
+        Value::Category(text) => text.parse().unwrap_or_default(),
+    }
+}
+
+fn truth(value: Value) -> bool {
+    match value {
+        Value::Truth(truth) => truth,
+        Value::Category(text) => text.eq_ignore_ascii_case("true"),
+        number => real(number) >= 0.5,
+    }
+}

@@ -1,0 +1,173 @@
+//! Does a file fit its schema: counts for the curator's eyes.
+
+use super::arrow_in::ArrowFile;
+use super::lines::{self, Block};
+use super::parquet_in::ParquetFile;
+use super::place::{Format, Input};
+use super::{Progress, arrays, threads, words};
+use crate::door::{Door, Raw, Verdict};
+use crate::error::Result;
+use crate::schema::Schema;
+use arrow_array::RecordBatch;
+use serde::Serialize;
+
+/// How a file fits its schema. For the curator's eyes: the counts depend on private values and must not be published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// The number of rows.
+    pub rows: u64,
+    /// One for each column, in the order of the file.
+    pub columns: Vec<ColumnReport>,
+}
+
+/// How one column fits its bounds or categories.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnReport {
+    /// The name.
+    pub name: String,
+    /// The kind, as in the schema.
+    pub kind: String,
+    /// Values below the lower bound, which become the lower bound.
+    pub below: u64,
+    /// Values above the upper bound, which become the upper bound.
+    pub above: u64,
+    /// Values that are not numbers, which become the middle of the bounds.
+    pub not_a_number: u64,
+    /// Missing values, which become the middle of the bounds or the first category.
+    pub empty: u64,
+    /// Values that are no listed category, which become the first, or the middle of a boolean feature.
+    pub unlisted: u64,
+}
+
+impl ColumnReport {
+    /// Whether every value is kept as it is, up to rounding.
+    pub fn is_clean(&self) -> bool {
+        self.below + self.above + self.not_a_number + self.empty + self.unlisted == 0
+    }
+}
+
+impl CheckReport {
+    /// Whether every value is kept as it is, up to rounding.
+    pub fn is_clean(&self) -> bool {
+        self.columns.iter().all(ColumnReport::is_clean)
+    }
+}
+
+/// Counts of verdicts for one column, in the order of [`Verdict`].
+type Counts = [u64; 6];
+
+/// Reads the whole table and counts, for each column, the values that do not fit the schema.
+pub fn check(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
+    let report = match input.format()? {
+        Format::Parquet => check_parquet(input, schema, progress),
+        Format::Arrow => check_arrow(input, schema, progress),
+        text => check_text(input, text, schema, progress),
+    };
+    progress.done();
+    report
+}
+
+fn check_text(input: &Input, format: Format, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
+    let (layout, mut lines) = lines::open(input, format, progress)?;
+    let place = lines.place().to_string();
+    let columns = layout.match_schema(schema, &place)?;
+    let door = Door::new(schema);
+    let mut total = Total::new(columns.len());
+    threads::in_order(
+        || lines.next_block(),
+        |block: Block| {
+            let (mut rows, mut counts) = (0, vec![Counts::default(); columns.len()]);
+            lines::for_each_row(block, &place, format, columns.len(), |record| {
+                rows += 1;
+                for ((value, &column), count) in record.iter().zip(&columns).zip(&mut counts) {
+                    count[door.gate(column).judge(Raw::Text(value)) as usize] += 1;
+                }
+            })?;
+            Ok((rows, counts))
+        },
+        |part| {
+            total.add(part);
+            Ok(())
+        },
+    )?;
+    total.report(schema, &columns, &place)
+}
+
+fn judge(batch: &RecordBatch, columns: &[usize], door: &Door) -> (u64, Vec<Counts>) {
+    let rows = batch.num_rows();
+    let one = |(array, &column): (&arrow_array::ArrayRef, &usize)| {
+        let (gate, mut count) = (door.gate(column), Counts::default());
+        arrays::for_each(array.as_ref(), 0..rows, |_, raw| count[gate.judge(raw) as usize] += 1);
+        count
+    };
+    (rows as u64, batch.columns().iter().zip(columns).map(one).collect())
+}
+
+fn check_arrow(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
+    let mut file = ArrowFile::open(input)?;
+    let place = file.place.clone();
+    let columns = file.layout.match_schema(schema, &place)?;
+    let door = Door::new(schema);
+    progress.start(&format!("checking {place}"), None);
+    let mut total = Total::new(columns.len());
+    threads::in_order(
+        || file.next_rows(),
+        |batch| Ok(judge(&batch, &columns, &door)),
+        |part| {
+            progress.advance(part.0);
+            total.add(part);
+            Ok(())
+        },
+    )?;
+    total.report(schema, &columns, &place)
+}
+
+fn check_parquet(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
+    let file = ParquetFile::open(input)?;
+    let place = input.place();
+    let columns = file.layout.match_schema(schema, &place)?;
+    let door = Door::new(schema);
+    progress.start(&format!("checking {place}"), Some(file.rows));
+    let mut total = Total::new(columns.len());
+    file.for_each_batch(|batch| {
+        let part = judge(&batch, &columns, &door);
+        progress.advance(part.0);
+        total.add(part);
+        true
+    })?;
+    total.report(schema, &columns, &place)
+}
+
+struct Total {
+    rows: u64,
+    counts: Vec<Counts>,
+}
+
+impl Total {
+    fn new(columns: usize) -> Self {
+        Total { rows: 0, counts: vec![Counts::default(); columns] }
+    }
+
+    fn add(&mut self, (rows, counts): (u64, Vec<Counts>)) {
+        self.rows += rows;
+        for (total, part) in self.counts.iter_mut().zip(counts) {
+            total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+        }
+    }
+
+    fn report(self, schema: &Schema, columns: &[usize], place: &str) -> Result<CheckReport> {
+        if self.rows == 0 {
+            return Err(words::no_rows(place));
+        }
+        let one = |(counts, &column): (Counts, &usize)| ColumnReport {
+            name: schema.columns[column].name.clone(),
+            kind: schema.columns[column].kind.word().to_string(),
+            below: counts[Verdict::Below as usize],
+            above: counts[Verdict::Above as usize],
+            not_a_number: counts[Verdict::NotANumber as usize],
+            empty: counts[Verdict::Empty as usize],
+            unlisted: counts[Verdict::Unlisted as usize],
+        };
+        Ok(CheckReport { rows: self.rows, columns: self.counts.into_iter().zip(columns).map(one).collect() })
+    }
+}

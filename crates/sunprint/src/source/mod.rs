@@ -1,0 +1,48 @@
+//! Files and streams to codes, and synthetic rows back to files: CSV, TSV, Parquet and Arrow IPC.
+//!
+//! This room may refuse a file for its shape and format, never for a value, and its errors never show one: a place is
+//! a file, a line number or a column name of the schema.
+
+mod arrays;
+mod arrow_in;
+mod arrow_out;
+mod atomic;
+mod check;
+mod layout;
+mod lines;
+mod parquet_in;
+mod place;
+mod skeleton;
+mod table;
+mod text_in;
+mod text_out;
+mod threads;
+mod words;
+mod writer;
+
+pub use atomic::AtomicFile;
+pub use check::{CheckReport, ColumnReport, check};
+pub use layout::{Layout, Physical, PhysicalType};
+pub use place::{Format, Input, Output};
+pub use skeleton::{skeleton, skeleton_from_public_data};
+pub use table::Table;
+pub use writer::{Drawn, TableWriter};
+
+/// Someone who watches a long job.
+pub trait Progress: Sync {
+    /// A job begins; `total` is its length in the unit of [`Progress::advance`], where it is known.
+    fn start(&self, what: &str, total: Option<u64>);
+    /// The job is `by` further on.
+    fn advance(&self, by: u64);
+    /// The job is over.
+    fn done(&self);
+}
+
+/// Nobody watches.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn start(&self, _: &str, _: Option<u64>) {}
+    fn advance(&self, _: u64) {}
+    fn done(&self) {}
+}

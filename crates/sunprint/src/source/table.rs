@@ -1,0 +1,132 @@
+//! The sensitive table in memory, as codes.
+
+use super::place::{Format, Input};
+use super::{Layout, Progress, arrow_in, parquet_in, text_in, threads, words};
+use crate::error::Result;
+use crate::schema::Schema;
+use crate::tally::codes::Codes;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The sensitive table in memory, as codes in chunks of rows. No `Debug`, no `Serialize`.
+pub struct Table {
+    chunks: Vec<Codes>,
+    layout: Layout,
+    rows: usize,
+    width: usize,
+}
+
+impl Table {
+    /// Reads a table. Every value is clamped to the schema's bounds; only the shape and the format of the file can be
+    /// refused.
+    pub fn open(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
+        let table = match input.format()? {
+            Format::Parquet => parquet_in::read(input, schema, progress),
+            Format::Arrow => arrow_in::read(input, schema, progress),
+            text => text_in::read(input, text, schema, progress),
+        };
+        progress.done();
+        let table = table?;
+        if table.rows == 0 { Err(words::no_rows(&input.place())) } else { Ok(table) }
+    }
+
+    /// The number of rows, which is public.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of features.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The file's columns, for an output of the same form.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The rows in chunks.
+    pub fn chunks(&self) -> &[Codes] {
+        &self.chunks
+    }
+
+    /// Tallies every chunk on all cores and merges the tallies in the order of the rows.
+    pub fn tally<T: Send>(&self, f: impl Fn(&Codes) -> T + Sync, merge: impl Fn(T, T) -> T + Sync) -> T {
+        // A few runs of neighbouring chunks for each core: whichever core is free takes the next run, each run is
+        // merged where it was tallied, and the runs are merged in order.
+        let threads = threads::cores().min(self.chunks.len());
+        let runs: Vec<&[Codes]> = self.chunks.chunks(self.chunks.len().div_ceil(4 * threads)).collect();
+        let tallies: Vec<Mutex<Option<T>>> = runs.iter().map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((run, tally)) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| runs.get(i).zip(tallies.get(i)))
+            {
+                let merged = run.iter().map(&f).reduce(&merge);
+                *tally.lock().unwrap_or_else(PoisonError::into_inner) = merged;
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let tallies =
+            tallies.into_iter().filter_map(|tally| tally.into_inner().unwrap_or_else(PoisonError::into_inner));
+        tallies.reduce(&merge).expect("a table has at least one row")
+    }
+}
+
+/// Rows being gathered into chunks.
+pub(super) struct Gathering {
+    width: usize,
+    chunk_rows: usize,
+    chunks: Vec<Codes>,
+    codes: Vec<u16>,
+    strata: Vec<u32>,
+    rows: usize,
+}
+
+impl Gathering {
+    pub(super) fn new(width: usize) -> Self {
+        // Two megabytes of codes at most: small enough to share among cores, large enough to amortise a tally.
+        let chunk_rows = ((1 << 20) / width.max(1)).clamp(256, 16384);
+        Gathering { width, chunk_rows, chunks: Vec::new(), codes: Vec::new(), strata: Vec::new(), rows: 0 }
+    }
+
+    /// Appends row-major codes and one stratum for each row.
+    pub(super) fn push(&mut self, mut codes: &[u16], mut strata: &[u32]) {
+        self.rows += strata.len();
+        while !strata.is_empty() {
+            if self.strata.is_empty() {
+                self.codes.reserve_exact(self.chunk_rows * self.width);
+                self.strata.reserve_exact(self.chunk_rows);
+            }
+            let taken = strata.len().min(self.chunk_rows - self.strata.len());
+            let (now, later) = strata.split_at(taken);
+            self.strata.extend_from_slice(now);
+            strata = later;
+            let (now, later) = codes.split_at(taken * self.width);
+            self.codes.extend_from_slice(now);
+            codes = later;
+            if self.strata.len() == self.chunk_rows {
+                self.close();
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let (mut codes, mut strata) = (std::mem::take(&mut self.codes), std::mem::take(&mut self.strata));
+        codes.shrink_to_fit();
+        strata.shrink_to_fit();
+        self.chunks.push(Codes::from_parts(self.width, codes, strata));
+    }
+
+    pub(super) fn finish(mut self, layout: Layout) -> Table {
+        if !self.strata.is_empty() {
+            self.close();
+        }
+        Table { chunks: self.chunks, layout, rows: self.rows, width: self.width }
+    }
+}

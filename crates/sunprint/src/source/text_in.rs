@@ -1,0 +1,51 @@
+//! CSV and TSV to codes.
+
+use super::arrays::Plan;
+use super::lines::{self, Block};
+use super::place::{Format, Input};
+use super::table::{Gathering, Table};
+use super::{Progress, threads};
+use crate::door::{Door, Raw};
+use crate::error::Result;
+use crate::schema::Schema;
+
+pub(super) fn read(input: &Input, format: Format, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
+    let (layout, mut lines) = lines::open(input, format, progress)?;
+    let columns = layout.match_schema(schema, lines.place())?;
+    let plan = Plan::new(schema, &columns);
+    let door = Door::new(schema);
+    let place = lines.place().to_string();
+    let mut gathering = Gathering::new(plan.width());
+    let encode = |block: Block| {
+        let (mut codes, mut strata) = (Vec::new(), Vec::new());
+        // Room for all rows of the block if they are as long as the first.
+        let rows = match &block {
+            Block::Lines(bytes, _) => {
+                let length = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len()) + 1;
+                bytes.len() / length + 1
+            }
+            Block::Rows(rows, _) => rows.len(),
+        };
+        strata.reserve(rows);
+        codes.reserve(rows * plan.width());
+        lines::for_each_row(block, &place, format, columns.len(), |record| {
+            for &(number, column) in plan.features() {
+                codes.push(door.gate(column).encode(Raw::Text(&record[number])));
+            }
+            let share = |&(number, column, weight): &(usize, usize, u32)| {
+                weight * door.gate(column).category(Raw::Text(&record[number]))
+            };
+            strata.push(plan.strata().iter().map(share).sum());
+        })?;
+        Ok((codes, strata))
+    };
+    threads::in_order(
+        || lines.next_block(),
+        encode,
+        |(codes, strata): (Vec<u16>, Vec<u32>)| {
+            gathering.push(&codes, &strata);
+            Ok(())
+        },
+    )?;
+    Ok(gathering.finish(layout))
+}

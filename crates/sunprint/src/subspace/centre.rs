@@ -1,0 +1,59 @@
+//! The first release: where the cloud is and how wide it is.
+
+use crate::plan::Tuning;
+use crate::tally::codes::Q;
+
+/// The released centre and spread.
+#[derive(Clone, Debug)]
+pub struct Centre {
+    /// The centre rounded to codes: what the next pass subtracts.
+    pub codes: Vec<u16>,
+    /// Standard deviation of the noise in one coordinate of the centre, in units.
+    pub noise: f64,
+    /// `t̂`: the estimated trace of the covariance, in units.
+    pub spread: f64,
+    /// Standard deviation of the noise in the spread, in units.
+    pub spread_noise: f64,
+}
+
+/// A spread that is typical of real tables, per column: columns fill about a seventh of their bounds.
+const TYPICAL_SPREAD: f64 = 0.02;
+
+impl Centre {
+    /// Reads the released sums. `sum_noise` is the standard deviation of one noisy sum, `square_noise` that of the
+    /// noisy square, both in integer units.
+    ///
+    /// With `m̂ = S/(nQ)` and `T = Σ (2x − Q)²`: `T/(4nQ²) = (1/n) Σ ‖x/Q − ½‖²`, and taking `‖m̂ − ½‖²` away leaves
+    /// the trace of the covariance. The square of the centre's own noise, `d · noise²`, sits in `‖m̂ − ½‖²` and is added
+    /// back. Where the estimate is mostly noise it is drawn towards a typical spread, each weighted by the inverse of
+    /// its variance, with a prior deviation as large as the prior itself.
+    pub fn read(rows: u64, sums: &[i64], square: i128, sum_noise: f64, square_noise: f64) -> Centre {
+        let (n, q, d) = (rows as f64, f64::from(Q), sums.len() as f64);
+        let mean: Vec<f64> = sums.iter().map(|&sum| (sum as f64 / (n * q)).clamp(0.0, 1.0)).collect();
+        let codes: Vec<u16> = mean.iter().map(|m| (m * q).round() as u16).collect();
+        let noise = sum_noise / (n * q);
+        let spread_noise = square_noise / (4.0 * n * q * q);
+        let away: f64 = mean.iter().map(|m| (m - 0.5) * (m - 0.5)).sum();
+        // A coordinate is known to lie in [0, 1], so its noise cannot matter more than that of a uniform guess.
+        let measured = square as f64 / (4.0 * n * q * q) - away + d * (noise * noise).min(1.0 / 12.0);
+        let prior = TYPICAL_SPREAD * d;
+        let trust = prior * prior / (prior * prior + spread_noise * spread_noise);
+        let spread = (trust * measured + (1.0 - trust) * prior).clamp(1e-6 * d, 0.25 * d);
+        Centre { codes, noise, spread, spread_noise }
+    }
+
+    /// The centre in units.
+    pub fn units(&self) -> Vec<f64> {
+        self.codes.iter().map(|&code| f64::from(code) / f64::from(Q)).collect()
+    }
+}
+
+/// The clip radius in codes: `C² = κ (t̂ + d · noise²)`, at most the distance from the centre to the far corner.
+///
+/// Rows lie about √t̂ from their mean, and their mean lies about `√d · noise` from the released centre.
+pub fn clip_radius(centre: &Centre, tuning: &Tuning) -> u32 {
+    let (q, d) = (f64::from(Q), centre.codes.len() as f64);
+    let far: f64 = centre.units().iter().map(|c| c.max(1.0 - c).powi(2)).sum();
+    let square = tuning.clip * (centre.spread + d * (centre.noise * centre.noise).min(1.0 / 12.0));
+    (square.min(far).sqrt() * q).ceil().max(1.0) as u32
+}

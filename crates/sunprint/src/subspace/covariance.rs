@@ -1,0 +1,181 @@
+//! The second release: noisy moments become a covariance, its spectrum, the noise edge, and stratum means.
+
+use super::centre::Centre;
+use crate::math::eigen::{self, Eigen};
+use crate::plan::as_float;
+use crate::privacy::{NoiseScale, NoisyMoments};
+use crate::tally::codes::Q;
+use crate::tally::{GRID, MomentTally, grid_radius, packed_index};
+
+/// How a clipped row is extended before its products are summed: `ṽ = (t, v, t_L e_stratum)`.
+///
+/// The constant `t` brings the mean with the covariance, the scaled one-hot `t_L e_s` every stratum's mean and size.
+/// `‖ṽ‖² ≤ K² + t² + t_L²`, one bound for the whole row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MomentLayout {
+    /// d.
+    pub width: usize,
+    /// Strata with a one-hot block; 0 where strata are none or too many.
+    pub strata: usize,
+}
+
+/// `t² ≈ K²/10`.
+const ANCHOR: i64 = 2590;
+/// `t_L² ≈ 0.15 K²`.
+const STRATUM_ANCHOR: i64 = 3172;
+/// More strata than this get no one-hot block: it would cost more noise than the means are worth.
+const MOST_STRATA: usize = 64;
+
+impl MomentLayout {
+    /// The layout for a table of `width` features and `strata` strata.
+    pub fn new(width: usize, strata: usize) -> Self {
+        let strata = if strata > 1 && strata <= MOST_STRATA { strata } else { 0 };
+        MomentLayout { width, strata }
+    }
+
+    /// `p = 1 + d + strata`.
+    pub fn order(&self) -> usize {
+        1 + self.width + self.strata
+    }
+
+    /// The largest `‖ṽ‖²` of a row.
+    pub fn row_norm_squared(&self) -> u64 {
+        let stratum = if self.strata > 0 { STRATUM_ANCHOR.pow(2) as u64 } else { 0 };
+        GRID * GRID + ANCHOR.pow(2) as u64 + stratum
+    }
+}
+
+/// `Σ ṽ ṽᵀ` as a packed lower triangle, put together from the tally's blocks: exact integer arithmetic, still secret.
+pub fn assemble(tally: &MomentTally, rows: u64, layout: MomentLayout) -> Vec<i64> {
+    let (d, order) = (layout.width, layout.order());
+    let mut lower = vec![0_i64; order * (order + 1) / 2];
+    lower[0] = ANCHOR * ANCHOR * rows as i64;
+    for (stratum, sums) in tally.stratum_sums.chunks_exact(d).enumerate() {
+        for (j, &sum) in sums.iter().enumerate() {
+            lower[packed_index(1 + j, 0)] += ANCHOR * sum;
+            if layout.strata > 0 {
+                lower[packed_index(1 + d + stratum, 1 + j)] = STRATUM_ANCHOR * sum;
+            }
+        }
+    }
+    for i in 0..d {
+        for j in 0..=i {
+            lower[packed_index(1 + i, 1 + j)] = tally.products[packed_index(i, j)];
+        }
+    }
+    for (stratum, &count) in tally.stratum_rows.iter().enumerate().take(layout.strata) {
+        let row = 1 + d + stratum;
+        lower[packed_index(row, 0)] = ANCHOR * STRATUM_ANCHOR * count;
+        lower[packed_index(row, row)] = STRATUM_ANCHOR * STRATUM_ANCHOR * count;
+    }
+    lower
+}
+
+/// What the moments say, in units.
+#[derive(Clone, Debug)]
+pub struct Covariance {
+    /// d.
+    pub width: usize,
+    /// Mean minus the released centre, shrunk by what is known of both noises.
+    pub offset: Vec<f64>,
+    /// Estimated diagonal of the covariance.
+    pub diagonal: Vec<f64>,
+    /// Standard deviation of the noise in a diagonal entry.
+    pub diagonal_noise: f64,
+    /// Spectrum and directions, largest first.
+    pub eigen: Eigen,
+    /// Eigenvalues at or below this are noise.
+    pub edge: f64,
+    /// For each stratum with a one-hot block: estimated rows, mean minus the table's mean, noise of one coordinate.
+    pub strata: Vec<StratumMean>,
+}
+
+/// One stratum's released mean.
+#[derive(Clone, Debug)]
+pub struct StratumMean {
+    /// Estimated rows.
+    pub rows: f64,
+    /// Mean of the stratum minus the mean of the table.
+    pub offset: Vec<f64>,
+    /// Standard deviation of the noise in one coordinate of it.
+    pub noise: f64,
+}
+
+impl Covariance {
+    /// Reads released moments.
+    ///
+    /// With `f = C/(K′ Q)` units per grid step: mean offset `m̂ = G₀ⱼ/(t n) f`, covariance `Gᵢⱼ/n f² − m̂m̂ᵀ`.
+    ///
+    /// *Noise.* An off-diagonal entry of `W₁ − W₂` has variance `2 (p+1) s²` (each of the two is a sum of p+1 products of
+    /// independent normals), a diagonal one `4 (p+1) s²`; the largest eigenvalue is near `3.33 p s`. Gaussian: variance
+    /// `σ²` off the diagonal, `2σ²` on it, edge `2√p σ`.
+    pub fn read(moments: &NoisyMoments, layout: MomentLayout, rows: u64, radius: u32, centre: &Centre) -> Covariance {
+        let (d, n) = (layout.width, rows as f64);
+        let p = layout.order() as f64;
+        let unit = f64::from(radius) / (grid_radius(d) as f64 * f64::from(Q));
+        let (entry_noise, edge) = match &moments.scale {
+            NoiseScale::Wishart { s } => ((2.0 * (p + 1.0)).sqrt() * *s as f64, 3.33 * p * *s as f64),
+            NoiseScale::Gaussian { sigma_squared } => {
+                let sigma = as_float(sigma_squared).sqrt();
+                (sigma, 2.0 * p.sqrt() * sigma)
+            }
+        };
+        let at = |i: usize, j: usize| moments.lower[packed_index(i.max(j), i.min(j))] as f64;
+        let mean_noise = entry_noise / (ANCHOR as f64 * n) * unit;
+        // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear
+        // estimate multiplies what was measured by the ratio of the variances.
+        let prior = (centre.noise * centre.noise).min(1.0 / 12.0);
+        let trust = prior / (prior + mean_noise * mean_noise);
+        let offset: Vec<f64> = (0..d).map(|j| trust * at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
+        let square = unit * unit / n;
+        let mut matrix = vec![0.0; d * d];
+        for i in 0..d {
+            for j in 0..=i {
+                let entry = at(1 + i, 1 + j) * square - offset[i] * offset[j];
+                matrix[i * d + j] = entry;
+                matrix[j * d + i] = entry;
+            }
+        }
+        let diagonal = (0..d).map(|j| matrix[j * d + j]).collect();
+        let strata = (0..layout.strata)
+            .map(|s| {
+                let row = 1 + d + s;
+                // The stratum's size stands beside the constant. Where that is mostly noise it is drawn towards an
+                // equal share, with a prior deviation as large as the share itself.
+                let count = at(row, 0) / (ANCHOR * STRATUM_ANCHOR) as f64;
+                let count_noise = entry_noise / (ANCHOR * STRATUM_ANCHOR) as f64;
+                let equal = n / layout.strata as f64;
+                let trust = equal * equal / (equal * equal + count_noise * count_noise);
+                let size = (trust * count + (1.0 - trust) * equal).clamp((0.1 * equal).max(1.0), n);
+                let scale = unit / (STRATUM_ANCHOR as f64 * size);
+                let mean = (0..d).map(|j| at(row, 1 + j) * scale - offset[j]).collect();
+                StratumMean { rows: size, offset: mean, noise: entry_noise * scale }
+            })
+            .collect();
+        Covariance {
+            width: d,
+            offset,
+            diagonal,
+            diagonal_noise: std::f64::consts::SQRT_2 * entry_noise * square,
+            eigen: eigen::symmetric(&matrix, d),
+            edge: edge * square,
+            strata,
+        }
+    }
+
+    /// Eigenvalue i without its noise: `λ̃ = (λ̂ + √(λ̂² − e²))/2` above the edge, nothing below it.
+    pub fn shrunk(&self, i: usize) -> f64 {
+        let value = self.eigen.values[i];
+        if value <= self.edge { 0.0 } else { 0.5 * (value + (value * value - self.edge * self.edge).sqrt()) }
+    }
+
+    /// The trace: accurate, because the noise of d diagonal entries averages out against d large ones.
+    pub fn trace(&self) -> f64 {
+        self.diagonal.iter().sum()
+    }
+
+    /// How many leading eigenvalues clear the edge by `margin`.
+    pub fn above_edge(&self, margin: f64) -> usize {
+        self.eigen.values.iter().take_while(|&&value| value > margin * self.edge).count()
+    }
+}

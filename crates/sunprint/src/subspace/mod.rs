@@ -1,0 +1,14 @@
+//! From released sums to a place, a size and directions. Everything in this room is post-processing: it sees released
+//! numbers only, so it costs nothing and may use floating point.
+//!
+//! Lengths are in *units*: 1 is the width of a column's bounds, the cube is `[0, 1]^d`.
+
+mod centre;
+mod covariance;
+mod dimension;
+mod texture;
+
+pub use centre::{Centre, clip_radius};
+pub use covariance::{Covariance, MomentLayout, assemble};
+pub use dimension::{Choice, choose};
+pub use texture::{Texture, texture};

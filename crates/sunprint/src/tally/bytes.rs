@@ -1,0 +1,69 @@
+//! The wire form of a tally: a magic word, a version, a kind, then little-endian integers with their lengths.
+
+const MAGIC: &[u8; 4] = b"SPT\0";
+
+pub(super) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub(super) fn new(version: u32, kind: u8) -> Self {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(version.to_le_bytes());
+        bytes.push(kind);
+        Writer(bytes)
+    }
+
+    pub(super) fn u64(&mut self, value: u64) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    pub(super) fn i128(&mut self, value: i128) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    pub(super) fn integers(&mut self, values: &[i64]) {
+        self.u64(values.len() as u64);
+        values.iter().for_each(|value| self.0.extend(value.to_le_bytes()));
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+pub(super) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// The reader behind the head, and the kind; nothing if the head is another one.
+    pub(super) fn new(bytes: &'a [u8], version: u32) -> Option<(Self, u8)> {
+        let rest = bytes.strip_prefix(MAGIC)?.strip_prefix(&version.to_le_bytes())?;
+        let (&kind, rest) = rest.split_first()?;
+        Some((Reader(rest), kind))
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    pub(super) fn i128(&mut self) -> Option<i128> {
+        self.take().map(i128::from_le_bytes)
+    }
+
+    /// A length that is larger than what is left is damage, not a reason to reserve memory.
+    pub(super) fn integers(&mut self) -> Option<Vec<i64>> {
+        let length = usize::try_from(self.u64()?).ok()?;
+        if length > self.0.len() / 8 {
+            return None;
+        }
+        (0..length).map(|_| self.take().map(i64::from_le_bytes)).collect()
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,177 @@
+//! The last pass: which cell of the partition each row falls into.
+
+use super::codes::Codes;
+use serde::{Deserialize, Serialize};
+
+/// A binary partition of a box, cut in the order of [`Cells::cuts`], to its own depth in each stratum. Public.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cells {
+    /// How a row becomes a point.
+    pub coordinates: Coordinates,
+    /// The coordinate that each cut halves, from the first cut to the last.
+    pub cuts: Vec<u16>,
+    /// For each stratum, how many of the cuts are made in it.
+    pub depths: Vec<u8>,
+}
+
+/// How a row becomes a point of the box.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Coordinates {
+    /// Inner products of `x − centre` with fixed-point unit vectors (2³⁰ is one).
+    Basis {
+        /// The centre, in codes.
+        centre: Vec<u16>,
+        /// One integer vector for each coordinate.
+        vectors: Vec<Vec<i32>>,
+        /// Where each coordinate's interval lies.
+        places: Vec<Place>,
+    },
+    /// The codes themselves: the cube, without a projection.
+    Columns,
+}
+
+/// One side of the box, in units of 2⁻³⁰ codes: cell `q` of the finest cut is `[low + q step, low + (q+1) step)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Lower end.
+    pub low: i64,
+    /// Width of the finest cell; at least 1.
+    pub step: i64,
+}
+
+/// Rows in each cell: strata one after the other, `2^depth` leaves each.
+#[derive(PartialEq, Eq)]
+pub struct CellTally {
+    /// The counts.
+    pub leaves: Vec<u64>,
+}
+
+/// Bits of a code.
+const CODE_BITS: u32 = 16;
+
+impl Cells {
+    /// How often each coordinate is cut.
+    pub fn bits(&self) -> Vec<u32> {
+        let used = self.cuts.iter().map(|&cut| usize::from(cut) + 1).max().unwrap_or(0);
+        let mut bits = vec![0; used];
+        self.cuts.iter().for_each(|&cut| bits[usize::from(cut)] += 1);
+        bits
+    }
+
+    /// The leaves of all strata together.
+    pub fn leaves(&self) -> usize {
+        self.depths.iter().map(|&depth| 1_usize << depth).sum()
+    }
+
+    /// A row's cell at full depth: the bits of its coordinates, interleaved in the order of the cuts.
+    ///
+    /// An index is clamped into its interval by integer division and comparison, so it is never out of range and is
+    /// the same on every machine.
+    fn index(&self, row: &[u16], bits: &[u32], point: &mut [u64]) -> usize {
+        match &self.coordinates {
+            Coordinates::Basis { centre, vectors, places } => {
+                for (((q, vector), place), &bits) in point.iter_mut().zip(vectors).zip(places).zip(bits) {
+                    // |Σ| ≤ 2³⁰ · 2¹⁶ · ‖v‖₁ ≤ 2⁴⁶ · √4096: inside an i64.
+                    let mut inner = 0_i64;
+                    for ((&x, &c), &v) in row.iter().zip(centre).zip(vector) {
+                        let u = i64::from(x) - i64::from(c);
+                        inner = inner.wrapping_add(u.wrapping_mul(i64::from(v)));
+                    }
+                    let offset = inner.saturating_sub(place.low).max(0);
+                    *q = ((offset / place.step.max(1)) as u64).min((1 << bits) - 1);
+                }
+            }
+            Coordinates::Columns => {
+                for ((q, &x), &bits) in point.iter_mut().zip(row).zip(bits) {
+                    *q = u64::from(x) >> (CODE_BITS - bits.min(CODE_BITS));
+                }
+            }
+        }
+        let mut left: [u32; 64] = [0; 64];
+        let mut spill;
+        let left: &mut [u32] = if bits.len() <= 64 {
+            left[..bits.len()].copy_from_slice(bits);
+            &mut left[..bits.len()]
+        } else {
+            spill = bits.to_vec();
+            &mut spill
+        };
+        let mut index = 0_usize;
+        for &cut in &self.cuts {
+            let cut = usize::from(cut);
+            left[cut] -= 1;
+            index = index << 1 | (point[cut] >> left[cut] & 1) as usize;
+        }
+        index
+    }
+}
+
+impl CellTally {
+    pub(super) fn empty(cells: &Cells) -> Self {
+        CellTally { leaves: vec![0; cells.leaves()] }
+    }
+
+    pub(super) fn add(&mut self, codes: &Codes, cells: &Cells) {
+        let bits = cells.bits();
+        let mut point = vec![0_u64; bits.len()];
+        let mut starts = Vec::with_capacity(cells.depths.len());
+        let mut start = 0;
+        for &depth in &cells.depths {
+            starts.push(start);
+            start += 1_usize << depth;
+        }
+        for i in 0..codes.rows() {
+            let index = cells.index(codes.row(i), &bits, &mut point);
+            let stratum = (codes.stratum(i) as usize).min(cells.depths.len() - 1);
+            // A leaf of a shallower stratum is a prefix of the full index.
+            let leaf = index >> (cells.cuts.len() - usize::from(cells.depths[stratum]));
+            self.leaves[starts[stratum] + leaf] += 1;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: CellTally) {
+        for (a, b) in self.leaves.iter_mut().zip(&other.leaves) {
+            *a += b;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the box and the row, the index is in range, and every row is counted once.
+        #[test]
+        fn never_out_of_range(rows in prop::collection::vec(prop::collection::vec(any::<u16>(), 3), 1..20),
+                              vectors in prop::collection::vec(prop::collection::vec(-(1_i32 << 30)..(1 << 30), 3), 2),
+                              low in any::<i64>(), step in 1_i64..(1 << 50),
+                              cuts in prop::collection::vec(0_u16..2, 0..9), depth in 0_u8..9) {
+            let depth = depth.min(cuts.len() as u8);
+            let mut cuts = cuts;
+            cuts.push(1);
+            let place = Place { low, step };
+            let cells = Cells {
+                coordinates: Coordinates::Basis { centre: vec![7; 3], vectors, places: vec![place; 2] },
+                cuts: cuts.clone(), depths: vec![depth, cuts.len() as u8],
+            };
+            let mut codes = Codes::with_capacity(3, rows.len());
+            rows.iter().enumerate().for_each(|(i, row)| codes.push(row, i as u32 % 3));
+            let mut tally = CellTally::empty(&cells);
+            tally.add(&codes, &cells);
+            prop_assert_eq!(tally.leaves.iter().sum::<u64>(), rows.len() as u64);
+        }
+    }
+
+    #[test]
+    fn the_upper_end_counts_in_the_last_cell() {
+        let cells = Cells { coordinates: Coordinates::Columns, cuts: vec![0, 0, 1], depths: vec![3] };
+        let mut codes = Codes::with_capacity(2, 2);
+        codes.push(&[u16::MAX, u16::MAX], 0);
+        codes.push(&[0, 0], 0);
+        let mut tally = CellTally::empty(&cells);
+        tally.add(&codes, &cells);
+        assert_eq!(tally.leaves, [1, 0, 0, 0, 0, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,192 @@
+//! A pass and its answer.
+
+use super::bytes::{Reader, Writer};
+use super::cells::{CellTally, Cells};
+use super::codes::Codes;
+use super::moments::{ClippedMoments, MomentTally};
+use super::sums::{ProductTally, SumTally};
+use crate::error::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+
+/// The version of passes and tallies on the wire. Both sides must speak the same one.
+pub const VERSION: u32 = 1;
+
+/// What to tally: a small public description that may be sent anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pass {
+    /// Wire version.
+    pub version: u32,
+    /// Which pass of the fit this is, from 1.
+    pub number: u32,
+    /// Features in a row.
+    pub width: usize,
+    /// Strata.
+    pub strata: usize,
+    /// The work itself.
+    pub work: Work,
+}
+
+/// The kinds of pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// Column sums and the total square.
+    Sums,
+    /// Sums and raw products of codes (the paper's covariance).
+    Products,
+    /// Clipped moments.
+    Moments(ClippedMoments),
+    /// Cell counts.
+    Cells(Cells),
+}
+
+/// The answer to a pass: exact integers that merge in any order.
+///
+/// **A tally is secret.** It is an exact statistic of private rows and must not leave the curator's machines. It has
+/// no `Debug` and no `Serialize`; [`Tally::to_secret_bytes`] is for sending it between workers that may see the rows.
+#[derive(PartialEq, Eq)]
+pub struct Tally {
+    pub(crate) number: u32,
+    pub(crate) rows: u64,
+    pub(crate) answer: Answer,
+}
+
+/// What a tally holds.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Answer {
+    Sums(SumTally),
+    Products(ProductTally),
+    Moments(MomentTally),
+    Cells(CellTally),
+}
+
+impl Pass {
+    /// The tally of no rows.
+    pub fn empty(&self) -> Tally {
+        let answer = match &self.work {
+            Work::Sums => Answer::Sums(SumTally::empty(self.width)),
+            Work::Products => Answer::Products(ProductTally::empty(self.width)),
+            Work::Moments(_) => Answer::Moments(MomentTally::empty(self.width, self.strata)),
+            Work::Cells(cells) => Answer::Cells(CellTally::empty(cells)),
+        };
+        Tally { number: self.number, rows: 0, answer }
+    }
+
+    /// Tallies some rows. Cannot fail: the shape of `codes` was checked at the door.
+    ///
+    /// # Panics
+    /// If `codes` has another width than the pass: a mistake of the program, not of a row.
+    pub fn tally(&self, codes: &Codes) -> Tally {
+        assert_eq!(codes.width(), self.width, "tally: rows as wide as the pass");
+        let mut tally = self.empty();
+        tally.rows = codes.rows() as u64;
+        match (&mut tally.answer, &self.work) {
+            (Answer::Sums(sums), _) => sums.add(codes),
+            (Answer::Products(products), _) => products.add(codes),
+            (Answer::Moments(moments), Work::Moments(spec)) => moments.add(codes, spec),
+            (Answer::Cells(counts), Work::Cells(cells)) => counts.add(codes, cells),
+            _ => {}
+        }
+        tally
+    }
+
+    /// Reads a pass from its JSON, refusing another version.
+    pub fn from_json(text: &str) -> Result<Pass> {
+        let pass: Pass = serde_json::from_str(text)
+            .map_err(|_| Error::new(Kind::Protocol, "this is not a pass of Sunprint"))?;
+        if pass.version != VERSION {
+            return Err(Error::new(
+                Kind::Protocol,
+                format!("the pass has version {}, this Sunprint speaks version {VERSION}", pass.version),
+            )
+            .hint("run the same version of Sunprint on every worker"));
+        }
+        Ok(pass)
+    }
+
+    /// The pass as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Tally {
+    /// The rows that were tallied.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Adds another part's tally of the same pass. The order of merging does not matter: all entries are integers.
+    pub fn merge(&mut self, other: Tally) -> Result<()> {
+        if self.number != other.number || self.shape() != other.shape() {
+            return Err(Error::new(Kind::Protocol, "two tallies of different passes cannot be merged"));
+        }
+        self.rows += other.rows;
+        match (&mut self.answer, other.answer) {
+            (Answer::Sums(a), Answer::Sums(b)) => a.merge(b),
+            (Answer::Products(a), Answer::Products(b)) => a.merge(b),
+            (Answer::Moments(a), Answer::Moments(b)) => a.merge(b),
+            (Answer::Cells(a), Answer::Cells(b)) => a.merge(b),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Kind and lengths: what must agree before two tallies merge.
+    pub(crate) fn shape(&self) -> (u8, usize, usize) {
+        match &self.answer {
+            Answer::Sums(t) => (0, t.sums.len(), 1),
+            Answer::Products(t) => (1, t.sums.len(), t.products.len()),
+            Answer::Moments(t) => (2, t.products.len(), t.stratum_sums.len()),
+            Answer::Cells(t) => (3, t.leaves.len(), 0),
+        }
+    }
+
+    /// The tally as bytes, for a worker that may see the rows. Secret: see the type.
+    pub fn to_secret_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new(VERSION, self.shape().0);
+        out.u64(u64::from(self.number));
+        out.u64(self.rows);
+        match &self.answer {
+            Answer::Sums(t) => {
+                out.integers(&t.sums);
+                out.i128(t.square);
+            }
+            Answer::Products(t) => {
+                out.integers(&t.sums);
+                out.integers(&t.products);
+            }
+            Answer::Moments(t) => {
+                out.integers(&t.products);
+                out.integers(&t.stratum_sums);
+                out.integers(&t.stratum_rows);
+            }
+            Answer::Cells(t) => out.integers(&t.leaves.iter().map(|&count| count as i64).collect::<Vec<_>>()),
+        }
+        out.finish()
+    }
+
+    /// Reads a tally of `pass` back, refusing damage, another version or another pass.
+    pub fn from_secret_bytes(bytes: &[u8], pass: &Pass) -> Result<Tally> {
+        Self::read(bytes)
+            .filter(|tally| tally.number == pass.number && tally.shape() == pass.empty().shape())
+            .ok_or_else(|| Error::new(Kind::Protocol, "these bytes are not a tally of this pass"))
+    }
+
+    fn read(bytes: &[u8]) -> Option<Tally> {
+        let (mut input, kind) = Reader::new(bytes, VERSION)?;
+        let number = u32::try_from(input.u64()?).ok()?;
+        let rows = input.u64()?;
+        let answer = match kind {
+            0 => Answer::Sums(SumTally { sums: input.integers()?, square: input.i128()? }),
+            1 => Answer::Products(ProductTally { sums: input.integers()?, products: input.integers()? }),
+            2 => Answer::Moments(MomentTally {
+                products: input.integers()?,
+                stratum_sums: input.integers()?,
+                stratum_rows: input.integers()?,
+            }),
+            3 => Answer::Cells(CellTally { leaves: input.integers()?.into_iter().map(|count| count as u64).collect() }),
+            _ => return None,
+        };
+        input.at_end().then_some(Tally { number, rows, answer })
+    }
+}
