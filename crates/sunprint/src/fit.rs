@@ -216,13 +216,17 @@ fn check_plan(plan: &Plan, width: usize) -> Result<()> {
             .hint("leave it out to let Sunprint choose"));
         }
         if plan.method == Method::Cube {
-            return Err(Error::new(Kind::Usage, "`--dimension` has no meaning with `--method cube`, which does not project")
-                .hint("leave `--dimension` out"));
+            return Err(Error::new(
+                Kind::Usage,
+                "`--dimension` has no meaning with `--method cube`, which does not project",
+            )
+            .hint("leave `--dimension` out"));
         }
     }
     if plan.public_basis.is_some() && plan.method != Method::Default {
-        return Err(Error::new(Kind::Usage, "`--public-basis` works with the default method only")
-            .hint("leave `--method` out"));
+        return Err(
+            Error::new(Kind::Usage, "`--public-basis` works with the default method only").hint("leave `--method` out")
+        );
     }
     Ok(())
 }

@@ -11,14 +11,14 @@ use crate::tally::Tally;
 
 /// Fits a table that is in memory and keeps its layout in the model.
 pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, progress: &dyn Progress) -> Result<Model> {
-    let fit = Fit::begin(schema, plan, budget, table.rows())?;
+    let fit = Fit::begin(schema, plan, budget, table.rows() as u64)?;
     Ok(run(fit, table, progress)?.with_layout(table.layout().clone()))
 }
 
 /// Answers every pass of a fit from a table.
 pub fn run(mut fit: Fit, table: &Table, progress: &dyn Progress) -> Result<Model> {
     while let Some(pass) = fit.next_pass() {
-        progress.start(&format!("pass {}", pass.number), Some(table.rows()));
+        progress.start(&format!("pass {}", pass.number), Some(table.rows() as u64));
         let tally = table.tally(
             |codes| {
                 let tally = pass.tally(codes);
@@ -28,7 +28,7 @@ pub fn run(mut fit: Fit, table: &Table, progress: &dyn Progress) -> Result<Model
             merge,
         );
         progress.done();
-        fit.absorb(tally.unwrap_or_else(|| Ok(pass.empty()))?)?;
+        fit.absorb(tally?)?;
     }
     fit.finish()
 }

@@ -49,7 +49,8 @@ impl Fit {
             for i in 0..d {
                 for j in 0..=i {
                     let at = packed_index(i, j);
-                    scaled[at] = n * i128::from(tally.products[at]) - i128::from(tally.sums[i]) * i128::from(tally.sums[j]);
+                    scaled[at] =
+                        n * i128::from(tally.products[at]) - i128::from(tally.sums[i]) * i128::from(tally.sums[j]);
                 }
             }
             (scaled, tally.sums.iter().map(|&sum| i128::from(sum) + n * SHIFT).collect::<Vec<_>>())

@@ -35,10 +35,8 @@ impl Fit {
         let centre = Centre::read(self.rows, sums.get(), *square.get(), sum_noise, square_noise);
         match moments {
             Some(moments) => {
-                let spec = ClippedMoments {
-                    centre: centre.codes.clone(),
-                    radius: clip_radius(&centre, &self.plan.tuning),
-                };
+                let spec =
+                    ClippedMoments { centre: centre.codes.clone(), radius: clip_radius(&centre, &self.plan.tuning) };
                 Ok(Stage::Moments { centre, spec, moments, measure })
             }
             None => self.public_basis_stage(&centre, measure),
@@ -181,7 +179,8 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// Gram-Schmidt, refusing what is not a basis. Public input: errors may name it.
 fn orthonormal(given: &[Vec<f64>], width: usize) -> Result<Vec<Vec<f64>>> {
     let fail = |rule: String| {
-        Error::new(Kind::Usage, rule).hint(format!("`--public-basis` takes k rows of {width} numbers, one per numeric column"))
+        Error::new(Kind::Usage, rule)
+            .hint(format!("`--public-basis` takes k rows of {width} numbers, one per numeric column"))
     };
     if given.is_empty() || given.len() > width {
         return Err(fail(format!("the public basis has {} directions for {width} columns", given.len())));

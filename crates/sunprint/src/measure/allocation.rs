@@ -86,7 +86,9 @@ pub fn predicted_error(sides: &[Side], allocation: &Allocation) -> f64 {
     let deepest = allocation.deepest();
     let diameters = diameters(sides, deepest);
     (1..=deepest)
-        .map(|depth| allocation.noise_bound(&allocation.costs(&diameters, depth), 1.0, allocation.rows) + diameters[depth])
+        .map(|depth| {
+            allocation.noise_bound(&allocation.costs(&diameters, depth), 1.0, allocation.rows) + diameters[depth]
+        })
         .fold(f64::INFINITY, f64::min)
 }
 
@@ -102,7 +104,8 @@ pub fn plan_measure(sides: &[Side], allocation: &Allocation, stratum_rows: &[f64
     let common = best_depth(deepest, |depth| {
         weigh(allocation.noise_bound(&allocation.costs(&diameters, depth), 1.0, allocation.rows), depth)
     });
-    let root_share = if allocation.strata > 1 { allocation.fractions(&allocation.costs(&diameters, common))[0] } else { 0.0 };
+    let root_share =
+        if allocation.strata > 1 { allocation.fractions(&allocation.costs(&diameters, common))[0] } else { 0.0 };
     let root = (root_share * WHOLE as f64).floor() as u64;
     let alone = Allocation { strata: 1, ..*allocation };
     let mut depths = Vec::with_capacity(stratum_rows.len());

@@ -74,7 +74,12 @@ pub fn consistent(
         .zip(&tree.strata)
         .map(|(leaves, levels)| StratumMeasure {
             depth: levels.len() as u8,
-            leaves: leaves.into_iter().enumerate().filter(|leaf| leaf.1 > 0).map(|(i, count)| (i as u64, count)).collect(),
+            leaves: leaves
+                .into_iter()
+                .enumerate()
+                .filter(|leaf| leaf.1 > 0)
+                .map(|(i, count)| (i as u64, count))
+                .collect(),
         })
         .collect();
     Measure { cuts, strata }

@@ -99,7 +99,8 @@ mod tests {
         let sides = [Side { low: -1.0, width: 3.0 }, Side { low: 0.0, width: 1.0 }];
         let cuts = cuts(&sides, 5);
         assert_eq!(cuts, [0, 0, 1, 0, 1], "the longest side first, the first of equals");
-        let volume: f64 = (0..32).map(|leaf| cell(&sides, &cuts, 5, leaf).iter().map(|s| s.width).product::<f64>()).sum();
+        let volume: f64 =
+            (0..32).map(|leaf| cell(&sides, &cuts, 5, leaf).iter().map(|s| s.width).product::<f64>()).sum();
         assert!((volume - 3.0).abs() < 1e-12);
         let last = cell(&sides, &cuts, 5, 31);
         assert!((last[0].low + last[0].width - 2.0).abs() < 1e-12 && (last[1].low + last[1].width - 1.0).abs() < 1e-12);

@@ -93,7 +93,9 @@ impl Draw<'_> {
         let depth = usize::from(measure.strata[leaf.stratum as usize].depth);
         match &self.model.release.frame {
             Frame::Basis { sides, .. } => cell(sides, &measure.cuts, depth, leaf.index),
-            Frame::Columns { width } => cell(&vec![Side { low: 0.0, width: 1.0 }; *width], &measure.cuts, depth, leaf.index),
+            Frame::Columns { width } => {
+                cell(&vec![Side { low: 0.0, width: 1.0 }; *width], &measure.cuts, depth, leaf.index)
+            }
         }
     }
 

@@ -47,7 +47,8 @@ impl Model {
                 .at(place)
                 .hint("write it anew with `sunprint fit`, or copy it again")
         };
-        let head: Head = serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+        let head: Head =
+            serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
         if head.sunprint_model > FORMAT {
             return Err(Error::new(
                 Kind::Model,
@@ -56,7 +57,8 @@ impl Model {
             .at(place)
             .hint("install a newer Sunprint"));
         }
-        let document: Document = serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+        let document: Document =
+            serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
         let Document { receipt, schema, layout, release, .. } = document;
         check(&release, &schema, layout.as_ref()).map_err(|what| damaged(what.to_string()))?;
         Ok(Model { schema, layout, receipt, release })

@@ -30,6 +30,12 @@ impl<T> Sensitive<T> {
         Sensitive(f(self.0))
     }
 
+    /// Two parts of the value, both still sensitive.
+    pub fn split<A, B>(self, f: impl FnOnce(T) -> (A, B)) -> (Sensitive<A>, Sensitive<B>) {
+        let (a, b) = f(self.0);
+        (Sensitive(a), Sensitive(b))
+    }
+
     /// Both values in one.
     pub fn zip<U>(self, other: Sensitive<U>) -> Sensitive<(T, U)> {
         Sensitive((self.0, other.0))

@@ -91,7 +91,8 @@ fn tile_products(rows: &[i16], padded: usize, left: usize, right: usize, partial
                 continue;
             }
             for ((sum, &u), &v) in sums.iter_mut().zip(first_b).zip(second_b) {
-                let product = (i32::from(x).wrapping_mul(i32::from(u))).wrapping_add(i32::from(y).wrapping_mul(i32::from(v)));
+                let product =
+                    (i32::from(x).wrapping_mul(i32::from(u))).wrapping_add(i32::from(y).wrapping_mul(i32::from(v)));
                 *sum = sum.wrapping_add(product);
             }
         }

@@ -91,8 +91,8 @@ impl Pass {
 
     /// Reads a pass from its JSON, refusing another version.
     pub fn from_json(text: &str) -> Result<Pass> {
-        let pass: Pass = serde_json::from_str(text)
-            .map_err(|_| Error::new(Kind::Protocol, "this is not a pass of Sunprint"))?;
+        let pass: Pass =
+            serde_json::from_str(text).map_err(|_| Error::new(Kind::Protocol, "this is not a pass of Sunprint"))?;
         if pass.version != VERSION {
             return Err(Error::new(
                 Kind::Protocol,
