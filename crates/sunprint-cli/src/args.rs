@@ -7,7 +7,7 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::pending::source::Format;
+use sunprint::source::Format;
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]

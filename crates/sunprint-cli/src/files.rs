@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::pending::source::{AtomicFile, Input, Output};
+use sunprint::source::{AtomicFile, Input, Output};
 
 /// The name of stdin and stdout.
 pub const STREAM: &str = "-";

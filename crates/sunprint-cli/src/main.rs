@@ -9,7 +9,6 @@ mod crash;
 mod demo;
 mod files;
 mod measure;
-mod pending;
 mod progress;
 mod usage;
 mod words;

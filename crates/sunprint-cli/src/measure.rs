@@ -10,15 +10,15 @@ use sunprint::error::{Error, Kind, Result};
 use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MethodName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
-use crate::pending::model::Model;
-use crate::pending::plan::{self, Method, Plan};
-use crate::pending::privacy::{Budget, Delta, Epsilon};
-use crate::pending::receipt::Receipt;
-use crate::pending::run::fit_table;
-use crate::pending::schema::Schema;
-use crate::pending::source::{Input, Table};
 use crate::progress::Bars;
 use crate::words::Talk;
+use sunprint::model::Model;
+use sunprint::plan::{self, Method, Plan};
+use sunprint::privacy::{Budget, Delta, Epsilon};
+use sunprint::receipt::Receipt;
+use sunprint::run::fit_table;
+use sunprint::schema::Schema;
+use sunprint::source::{Input, Table};
 
 /// Everything that is public about a fit, checked.
 pub struct Prepared {
@@ -41,7 +41,8 @@ pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)
 /// Writes down the promise, reads the table and measures it.
 pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
     let Prepared { schema, plan, budget, input } = prepared;
-    talk.say(Receipt::promise(&schema, &plan, &budget));
+    talk.say(Receipt::promise(&schema, &plan, &budget).to_string().trim_end());
+    talk.gap();
     let bars = Bars::new(talk);
     let table = Table::open(&input, &schema, &bars)?;
     fit_table(&table, &schema, plan, budget, &bars)
@@ -54,7 +55,7 @@ pub fn hand_over_receipt(receipt: &Receipt, report: &ReportArgs, talk: Talk) -> 
         let text = if json { to_json(receipt)? } else { receipt.to_string() };
         files::write_whole(path, &text)?;
     }
-    talk.say(receipt);
+    talk.say(receipt.to_string().trim_end());
     if report.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
 }
 

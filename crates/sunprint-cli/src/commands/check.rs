@@ -7,10 +7,10 @@ use sunprint::error::Result;
 use crate::args::CheckArgs;
 use crate::files;
 use crate::measure::{input, to_json};
-use crate::pending::schema::Schema;
-use crate::pending::source::{self, CheckReport, ColumnReport};
 use crate::progress::Bars;
 use crate::words::{Talk, thousands};
+use sunprint::schema::Schema;
+use sunprint::source::{self, CheckReport, ColumnReport};
 
 /// Counts, and prints the counts.
 pub fn run(args: &CheckArgs, talk: Talk) -> Result<()> {

@@ -8,10 +8,10 @@ use sunprint::error::Result;
 
 use crate::args::{DrawArgs, ModelArg, OutputFormatArg, SampleArgs};
 use crate::files;
-use crate::pending::model::Model;
-use crate::pending::source::{Format, Output, Progress, TableWriter};
 use crate::progress::Bars;
 use crate::words::{Talk, thousands};
+use sunprint::model::Model;
+use sunprint::source::{Format, Output, Progress, TableWriter};
 
 /// Loads the model and draws.
 pub fn run(args: &SampleArgs, talk: Talk) -> Result<()> {

@@ -7,8 +7,8 @@ use sunprint::error::Result;
 use crate::args::SchemaArgs;
 use crate::files;
 use crate::measure::input;
-use crate::pending::source::{skeleton, skeleton_from_public_data};
 use crate::words::Talk;
+use sunprint::source::{skeleton, skeleton_from_public_data};
 
 /// Writes the skeleton. Without `--data-is-public` nothing below the header is read.
 pub fn run(args: &SchemaArgs, talk: Talk) -> Result<()> {

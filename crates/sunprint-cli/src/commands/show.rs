@@ -9,9 +9,9 @@ use crate::args::ShowArgs;
 use crate::commands::load;
 use crate::files;
 use crate::measure::to_json;
-use crate::pending::model::Model;
-use crate::pending::receipt::Receipt;
-use crate::pending::schema::{Column, ColumnKind, Role};
+use sunprint::model::Model;
+use sunprint::receipt::Receipt;
+use sunprint::schema::{Column, ColumnKind, Role};
 
 /// What `show --json` prints.
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ fn describe(column: &Column) -> String {
     let kind = match &column.kind {
         ColumnKind::Continuous { min, max } => format!("continuous, {min} to {max}"),
         ColumnKind::Integer { min, max } => format!("integer, {min} to {max}"),
-        ColumnKind::Boolean => "boolean".to_owned(),
+        ColumnKind::Boolean { .. } => "boolean".to_owned(),
         ColumnKind::Categorical { values } => format!("categorical, {}", values.join(" | ")),
     };
     match column.role {

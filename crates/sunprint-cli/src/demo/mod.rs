@@ -14,8 +14,8 @@ use crate::args::{DataArgs, DemoArgs, DrawArgs, MeasureArgs, OutputFormatArg, Pl
 use crate::commands::{Target, draw_to};
 use crate::files;
 use crate::measure::{hand_over_receipt, measure, prepare};
-use crate::pending::model::Model;
 use crate::words::{Talk, thousands};
+use sunprint::model::Model;
 
 use clinic::Clinic;
 use compare::{Comparison, Sheet};
