@@ -131,10 +131,10 @@ pub struct SchemaArg {
 #[command(next_help_heading = "Promise")]
 pub struct BudgetArgs {
     /// How much may be learnt about one row: smaller is more private; 1 is a common choice
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: String,
     /// Allow the promise to fail with this probability, for less noise [default: never]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
 }
 

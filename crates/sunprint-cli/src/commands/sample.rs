@@ -31,7 +31,15 @@ impl Target {
     pub fn new(output: &str, form: OutputFormatArg) -> Result<Target> {
         let output = Output::new(output, form.output_format);
         let streamed = output.path().is_none();
-        let format = if streamed { form.output_format.unwrap_or(Format::Csv) } else { output.format()? };
+        let format = match output.format() {
+            Ok(format) => format,
+            Err(_) if streamed => Format::Csv,
+            // The library's hint speaks of the input's option.
+            Err(error) => {
+                let words = Format::ALL.map(Format::word).join(", ");
+                return Err(error.hint(format!("say it with `--output-format`: one of {words}")));
+            }
+        };
         Ok(Target { output, format })
     }
 }
