@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::Resettable;
 use clap::builder::styling::{AnsiColor, Style, Styles};
+use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use sunprint::source::Format;
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -111,8 +113,8 @@ pub struct DataArgs {
     #[arg(value_name = "DATA", help_heading = None)]
     pub input: String,
     /// Format of DATA: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    pub format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
+    pub format: Option<Format>,
 }
 
 /// The public knowledge about the table.
@@ -129,10 +131,10 @@ pub struct SchemaArg {
 #[command(next_help_heading = "Promise")]
 pub struct BudgetArgs {
     /// How much may be learnt about one row: smaller is more private; 1 is a common choice
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: String,
     /// Allow the promise to fail with this probability, for less noise [default: never]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
 }
 
@@ -191,9 +193,9 @@ pub struct OutputArg {
 #[derive(Args, Clone, Copy, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputFormatArg {
-    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension, else csv]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    pub output_format: Option<FormatName>,
+    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension; csv for stdout]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
+    pub output_format: Option<Format>,
 }
 
 /// A machine-readable result.
@@ -212,19 +214,6 @@ pub struct ReceiptArg {
     /// Write the receipt here too: plain text, or JSON if the name ends in .json
     #[arg(long, value_name = "FILE")]
     pub receipt: Option<PathBuf>,
-}
-
-/// The formats of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    Csv,
-    Tsv,
-    #[value(name = "csv.gz")]
-    CsvGz,
-    #[value(name = "csv.zst")]
-    CsvZst,
-    Parquet,
-    Arrow,
 }
 
 /// `sunprint demo`
@@ -396,6 +385,14 @@ fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, &'s
     text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("it is a whole number, at least 1")
 }
 
+/// The formats that the library knows, by its own words.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::word)).map(|word| {
+        let named = |format: &Format| format.word() == word;
+        Format::ALL.into_iter().find(named).unwrap_or(Format::Csv)
+    })
+}
+
 /// A seed.
 fn whole_number(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "it is a whole number, 0 or more")
@@ -410,4 +407,46 @@ fn demo_rows(text: &str) -> Result<u64, &'static str> {
 /// The names of the commands.
 pub fn names() -> Vec<String> {
     Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+
+    /// The words after `sunprint`, up to a comment, a pipe or a redirection.
+    fn words(line: &str) -> Vec<&str> {
+        let spoken = line.split(['#', '|', '<', '>']).next().unwrap_or_default();
+        spoken.split_whitespace().collect()
+    }
+
+    fn assert_understood(line: &str) {
+        let parsed = command().try_get_matches_from(words(line));
+        let asked_for_help = |error: &clap::Error| error.kind() == clap::error::ErrorKind::DisplayHelp;
+        assert!(parsed.as_ref().err().is_none_or(asked_for_help), "{line}: {}", parsed.unwrap_err());
+    }
+
+    #[test]
+    fn clap_finds_no_contradiction() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_example_of_the_readme_is_understood() {
+        let readme = include_str!("../../../README.md");
+        let examples: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+        let ours: Vec<&&str> = examples.iter().filter(|line| line.starts_with("sunprint ")).collect();
+        assert!(ours.len() >= 8, "the tour has {} lines", ours.len());
+        ours.into_iter().for_each(|line| assert_understood(line));
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_understood() {
+        for subcommand in command().get_subcommands() {
+            let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> =
+                help.lines().map(str::trim).filter(|line| line.starts_with("sunprint ")).collect();
+            assert!(!examples.is_empty(), "{} has no example", subcommand.get_name());
+            examples.into_iter().for_each(assert_understood);
+        }
+    }
 }
