@@ -13,7 +13,7 @@ mod refined;
 
 use crate::error::{Error, Kind, Result};
 use crate::measure::{Allocation, Consistency, Side, consistent};
-use crate::model::{Frame, Model, Release, Spot};
+use crate::model::{Frame, Model, Release, Spot, balance};
 use crate::plan::{Method, Plan, Shares, as_float};
 use crate::privacy::{Budget, Charge, Kernel, PathTree, Privacy, Sensitive};
 use crate::receipt::Receipt;
@@ -183,7 +183,11 @@ impl Fit {
         let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
         let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
         let measure = consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, consistency);
-        Ok(Stage::Done(Box::new(Release { frame, measure, texture, spot, spectrum, edge })))
+        let mut release = Release { frame, measure, texture, spot, spectrum, edge };
+        if self.plan.texture && self.plan.method == Method::Default {
+            balance(&mut release, self.schema.width());
+        }
+        Ok(Stage::Done(Box::new(release)))
     }
 
     /// The finished model: public.
