@@ -36,7 +36,7 @@ pub struct Fit {
 /// Where the conversation stands, with the charges that are still to be spent.
 enum Stage {
     /// Default method, pass 1.
-    Centre { centre: Charge, spread: Charge, moments: Option<Charge>, measure: Charge },
+    Centre { centre: Charge, spread: Charge, moments: Charge, measure: Charge },
     /// Default method, pass 2.
     Moments { centre: Centre, spec: ClippedMoments, moments: Charge, measure: Charge },
     /// The paper's method, pass 1.
@@ -106,7 +106,7 @@ impl Fit {
                 receipt.default_stages(&shares);
                 let [centre, spread, moments, measure] =
                     budget.split([shares.centre, shares.spread, shares.moments, shares.measure])?;
-                Stage::Centre { centre, spread, moments: (!public).then_some(moments), measure }
+                Stage::Centre { centre, spread, moments, measure }
             }
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
@@ -251,13 +251,15 @@ fn cells(centre: &[u16], vectors: &[Vec<f64>], sides: &[Side], cuts: &[u16], dep
             Place { low: (side.low * unit).floor() as i64, step: step as i64 }
         })
         .collect();
-    let vectors = vectors
-        .iter()
-        .take(bits.len())
-        .map(|v| v.iter().map(|x| (x.clamp(-1.0, 1.0) * scale).round() as i32).collect())
-        .collect();
+    let vectors = fixed_point(&vectors[..bits.len()]);
     cells.coordinates = Coordinates::Basis { centre: centre.to_vec(), vectors, places };
     cells
+}
+
+/// Unit vectors as integers: 2³⁰ is one.
+fn fixed_point(vectors: &[Vec<f64>]) -> Vec<Vec<i32>> {
+    let integer = |x: &f64| (x.clamp(-1.0, 1.0) * f64::from(BASIS_BITS).exp2()).round() as i32;
+    vectors.iter().map(|v| v.iter().map(integer).collect()).collect()
 }
 
 /// The standard deviation of discrete Laplace noise of sensitivity Δ, or of the Gaussian: √2 Δ/ε, Δ/√(2ρ).

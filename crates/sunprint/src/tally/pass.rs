@@ -65,7 +65,7 @@ impl Pass {
         let answer = match &self.work {
             Work::Sums => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
-            Work::Moments(_) => Answer::Moments(MomentTally::empty(self.width, self.strata)),
+            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata)),
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells)),
         };
         Tally { number: self.number, rows: 0, answer }
