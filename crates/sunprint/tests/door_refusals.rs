@@ -293,3 +293,29 @@ fn no_error_shows_a_value() {
     let good = file(&folder, "good.csv", format!("a,b\n{SECRET},1\n"));
     assert_eq!(rows(&open(&good, &schema).unwrap())[0].0[0], 32768);
 }
+
+#[test]
+fn a_damaged_layout_is_refused_or_written_without_a_panic() {
+    let (folder, schema) = (tempfile::tempdir().unwrap(), schema());
+    let good = serde_json::to_string(&Layout::of_schema(&schema)).unwrap();
+    for form in [
+        "{\"dictionary\":{\"key_bits\":0,\"signed\":true,\"large\":false}}",
+        "{\"dictionary\":{\"key_bits\":255,\"signed\":false,\"large\":true}}",
+        "{\"decimal128\":{\"precision\":0,\"scale\":-128}}",
+        "{\"decimal128\":{\"precision\":255,\"scale\":127}}",
+        "\"float16\"",
+        "\"u_int8\"",
+    ] {
+        let layout: Layout = match serde_json::from_str(&good.replace("\"plain\"", form)) {
+            Ok(layout) => layout,
+            Err(_) => continue,
+        };
+        for format in every_format() {
+            let _ = write(&folder.path().join(format!("out.{}", format.word())), &schema, &layout, &drawn(3, 6, 10));
+        }
+    }
+    let mut short = Layout::of_schema(&schema);
+    short.columns.pop();
+    let error = write(&folder.path().join("out.csv"), &schema, &short, &drawn(3, 6, 10)).unwrap_err();
+    assert!(error.to_string().ends_with("column `ill` of the schema is missing"));
+}

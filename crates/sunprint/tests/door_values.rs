@@ -229,7 +229,8 @@ proptest! {
 
     #[test]
     fn codes_keep_the_order_of_numbers(x in any_f64(), y in any_f64()) {
-        prop_assume!(x <= y);
+        let (x, y) = if x > y { (y, x) } else { (x, y) };
+        prop_assume!(!x.is_nan() && !y.is_nan());
         for door in [continuous(-3.0, 7.0), integer(-3, 70_000)] {
             prop_assert!(door.encode_f64(0, x) <= door.encode_f64(0, y));
         }

@@ -80,8 +80,7 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
         let rule = "the file has no header";
         return Err(Error::new(Kind::Data, rule).at(&place).hint("the first line must name the columns"));
     }
-    let physical =
-        |name: &str| Physical { name: name.trim().to_string(), physical: PhysicalType::Plain, nullable: true };
+    let physical = |name: &str| Physical { name: name.to_string(), physical: PhysicalType::Plain, nullable: true };
     let layout = Layout { columns: names.iter().map(physical).collect() };
     Ok((
         layout,

@@ -23,7 +23,7 @@ const PUBLIC_HEAD: &str = "\
 # because the data was declared public. Bounds taken from private data would break the promise.
 ";
 
-/// A schema with names, and kinds where the file has types; bounds and categories are left as `\"?\"`. Reads only the
+/// A schema with names, and kinds where the file has types; bounds and categories are left as `"?"`. Reads only the
 /// header.
 pub fn skeleton(input: &Input) -> Result<String> {
     let layout = match input.format()? {
@@ -210,7 +210,7 @@ impl Column {
             _ if self.number => {
                 write!(out, "kind = \"continuous\"  # no values were found\nmin = \"?\"\nmax = \"?\"\n")
             }
-            _ if self.truth => write!(out, "kind = \"boolean\"\n"),
+            _ if self.truth => writeln!(out, "kind = \"boolean\""),
             _ if self.texts.len() > MOST_STRATA => {
                 write!(
                     out,
