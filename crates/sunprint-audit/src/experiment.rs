@@ -6,10 +6,12 @@ use crate::generate::{Generated, Recipe, generated};
 use crate::matching::near_w1;
 use crate::measure::{Estimate, ceiling_w1, correlation_error, floor_w1, mean_line_w1, slope, subsample_w1};
 use crate::rows::Rows;
+use crate::synthesise::unit_schema;
 use serde::Serialize;
 use std::time::Instant;
 use sunprint::error::Result;
 use sunprint::math::stream::Stream;
+use sunprint::schema::Schema;
 use sunprint::tally::codes::Codes;
 
 /// How to synthesise. Whatever a run of the tool may be given.
@@ -32,23 +34,30 @@ pub struct Settings {
 }
 
 /// Makes as many synthetic rows as there are real ones.
-pub type Synthesise<'a> = &'a dyn Fn(&Codes, &Settings) -> Result<Rows>;
+pub type Synthesise<'a> = &'a dyn Fn(&Codes, &Schema, &Settings) -> Result<Rows>;
 
 /// A table with a name.
-#[derive(Clone, Debug)]
 pub struct Named {
     /// What it is called in reports.
-    pub name: &'static str,
-    /// How it is generated; the seed is replaced by the run's number.
-    pub recipe: Recipe,
+    pub name: String,
+    /// Where its rows come from.
+    pub origin: Origin,
+}
+
+/// Where a table's rows come from.
+pub enum Origin {
+    /// Generated anew in each run; the seed is replaced by the run's number.
+    Recipe(Recipe),
+    /// A real table, the same in each run.
+    Real(Codes, Schema),
 }
 
 /// The tables that the accuracy bars speak of. Spreads are set so that two halves of the real rows are apart by 0.09
 /// (`gen50`) and 0.18 (`gen100`), and `gen20` by 0.05.
 pub fn tables() -> Vec<Named> {
-    let named = |name, rows, width, dimension, spread| Named {
-        name,
-        recipe: Recipe::new(rows, width, dimension, 0).with_spread(spread),
+    let named = |name: &str, rows, width, dimension, spread| Named {
+        name: String::from(name),
+        origin: Origin::Recipe(Recipe::new(rows, width, dimension, 0).with_spread(spread)),
     };
     vec![named("gen20", 2_000, 20, 2, 0.4), named("gen50", 10_000, 50, 3, 0.357), named("gen100", 50_000, 100, 3, 0.76)]
 }
@@ -72,7 +81,7 @@ pub struct Accuracy {
     pub seconds: Estimate,
 }
 
-/// Runs the synthesiser on fresh tables of one recipe and measures every result.
+/// Runs the synthesiser on a table, fresh in each run if it is generated, and measures every result.
 pub fn accuracy(
     table: &Named,
     settings: &Settings,
@@ -83,11 +92,21 @@ pub fn accuracy(
     let mut found: [Vec<f64>; 6] = Default::default();
     for run in 0..runs as u64 {
         let seed = settings.seed + run;
-        let Generated { codes, .. } = generated(&Recipe { seed, ..table.recipe.clone() });
+        let made;
+        let (codes, schema) = match &table.origin {
+            Origin::Real(codes, schema) => (codes, schema),
+            Origin::Recipe(recipe) => {
+                let Generated { codes, .. } = generated(&Recipe { seed, ..recipe.clone() });
+                let schema = unit_schema(codes.width());
+                made = (codes, schema);
+                (&made.0, &made.1)
+            }
+        };
         let start = Instant::now();
-        let synthetic = synthesise(&codes, &Settings { seed, ..settings.clone() })?;
+        let synthetic = synthesise(codes, schema, &Settings { seed, ..settings.clone() })?;
         let seconds = start.elapsed().as_secs_f64();
-        let real = Rows::from_codes(&codes);
+        let real = Rows::from_codes(codes);
+        let size = size.min(real.count() / 2);
         let mut stream = Stream::new(seed, 10, 0);
         let values = [
             subsample_w1(&real, &synthetic, size, &mut stream),
@@ -100,7 +119,7 @@ pub fn accuracy(
         found.iter_mut().zip(values).for_each(|(list, value)| list.push(value));
     }
     let [w1, floor, ceiling, line, correlation, seconds] = found.map(|values| Estimate::of(&values));
-    Ok(Accuracy { table: table.name.to_owned(), w1, floor, ceiling, line, correlation, seconds })
+    Ok(Accuracy { table: table.name.clone(), w1, floor, ceiling, line, correlation, seconds })
 }
 
 /// One point of the curve of error against n.
@@ -147,7 +166,8 @@ pub fn slope_of_error(
             let table = |rows| generated(&Recipe::new(rows, width, dimension, seed));
             let Generated { codes, basis } = table(rows);
             let real = Rows::from_codes(&codes).coordinates(&basis);
-            let synthetic = synthesise(&codes, &Settings { seed, ..settings.clone() })?.coordinates(&basis);
+            let settings = Settings { seed, ..settings.clone() };
+            let synthetic = synthesise(&codes, &unit_schema(width), &settings)?.coordinates(&basis);
             distances.push(near_w1(&real, &synthetic, ROUNDS, seed));
             if run == 0 {
                 let twice = Rows::from_codes(&table(2 * rows).codes).coordinates(&basis);

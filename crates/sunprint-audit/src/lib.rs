@@ -5,3 +5,4 @@ pub mod generate;
 pub mod matching;
 pub mod measure;
 pub mod rows;
+pub mod synthesise;

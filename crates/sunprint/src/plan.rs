@@ -93,11 +93,11 @@ impl Shares {
     pub fn for_table(rows: u64, width: usize, epsilon: f64) -> Shares {
         let (n, d) = (rows.max(1) as f64, width.max(1) as f64);
         let difficulty = d / (epsilon.max(1e-9) * n);
-        let centre = (5.8 * difficulty).clamp(0.05, 0.50);
-        let spread = (1.2 * difficulty).clamp(0.02, 0.08);
+        let centre = (20.0 * difficulty).clamp(0.07, 0.55);
+        let spread = (2.0 * difficulty).clamp(0.02, 0.08);
         let rest = 1.0 - centre - spread;
         let hopeless = (40.0 * difficulty).powi(2);
-        let measure = rest * (0.10 + 0.43 / (1.0 + hopeless));
+        let measure = rest * (0.10 + 0.35 / (1.0 + hopeless));
         Shares::from_parts(centre, spread, measure)
     }
 
@@ -145,7 +145,7 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { clip: 2.0, reach: 3.5, measure_weight: 0.1, most_dimensions: 8, depth_noise: 0.5, edge_margin: 1.05 }
+        Tuning { clip: 1.5, reach: 3.5, measure_weight: 0.1, most_dimensions: 8, depth_noise: 0.5, edge_margin: 1.05 }
     }
 }
 

@@ -3,16 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
 use sunprint::error::Result;
-use sunprint::math::stream::Stream;
-use sunprint::tally::codes::Codes;
 use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
 use sunprint_audit::measure::Estimate;
-use sunprint_audit::rows::{Rows, uniform};
-
-/// Makes as many synthetic rows as there are real ones.
-fn synthesise(codes: &Codes, settings: &Settings) -> Result<Rows> {
-    Ok(uniform(codes.rows(), codes.width(), &mut Stream::new(settings.seed, 12, 0)))
-}
+use sunprint_audit::synthesise::{real_tables, synthesise};
 
 #[derive(Parser)]
 #[command(name = "sunprint-measure", about = "Measures the accuracy of Sunprint on generated tables")]
@@ -73,6 +66,9 @@ struct Options {
     /// Leave the complement flat
     #[arg(long)]
     no_texture: bool,
+    /// A folder of real tables to measure as well: one subfolder each, with a schema.toml and a data file
+    #[arg(long)]
+    data: Option<std::path::PathBuf>,
     /// Only these tables
     #[arg(long = "table")]
     tables: Vec<String>,
@@ -103,9 +99,10 @@ impl Options {
         }
     }
 
-    fn tables(&self) -> Vec<Named> {
-        let wanted = |table: &Named| self.tables.is_empty() || self.tables.iter().any(|name| name == table.name);
-        tables().into_iter().filter(wanted).collect()
+    fn tables(&self) -> Result<Vec<Named>> {
+        let wanted = |table: &Named| self.tables.is_empty() || self.tables.contains(&table.name);
+        let real = self.data.as_deref().map_or(Ok(Vec::new()), real_tables)?;
+        Ok(tables().into_iter().chain(real).filter(wanted).collect())
     }
 }
 
@@ -126,7 +123,7 @@ fn run(experiment: &Experiment) -> Result<()> {
     match experiment {
         Experiment::Accuracy(options) => {
             heading(options, "table");
-            for table in options.tables() {
+            for table in options.tables()? {
                 let found = accuracy(&table, &options.settings(), options.runs, options.size, &synthesise)?;
                 print(options, &found, |found| accuracy_line(&found.table, found));
             }
@@ -145,7 +142,7 @@ fn run(experiment: &Experiment) -> Result<()> {
         }
         Experiment::Shares { options, choices } => {
             let choices: Vec<Vec<u64>> = choices.iter().map(|weights| weights.to_vec()).collect();
-            for table in options.tables() {
+            for table in options.tables()? {
                 heading(options, &format!("{} shares", table.name));
                 let repeat = (options.runs, options.size);
                 for found in shares(&table, &choices, &options.settings(), repeat, &synthesise)? {

@@ -35,6 +35,8 @@
 //! In place of He, Strohmer, Vershynin, Zhu, Algorithm 2. Not the one-sided Wishart mechanism (Jiang, Xie, Zhang 2016),
 //! whose support depends on the data.
 
+use std::sync::OnceLock;
+
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
@@ -152,7 +154,8 @@ impl Kernel {
     }
 }
 
-/// The machine's threads. The result does not depend on their number.
+/// The machine's threads, asked for once. The result does not depend on their number.
 fn threads() -> usize {
-    std::thread::available_parallelism().map_or(2, usize::from)
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
 }

@@ -124,7 +124,7 @@ impl Covariance {
         let mean_noise = entry_noise / (ANCHOR as f64 * n) * unit;
         // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear
         // estimate multiplies what was measured by the ratio of the variances.
-        let prior = (centre.noise * centre.noise).min(1.0 / 12.0);
+        let prior = centre.noise * centre.noise;
         let trust = prior / (prior + mean_noise * mean_noise);
         let offset: Vec<f64> = (0..d).map(|j| trust * at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
         let square = unit * unit / n;
