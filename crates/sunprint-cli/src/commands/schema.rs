@@ -7,6 +7,7 @@ use sunprint::error::Result;
 use crate::args::SchemaArgs;
 use crate::files;
 use crate::measure::input;
+use crate::progress::Bars;
 use crate::words::Talk;
 use sunprint::source::{skeleton, skeleton_from_public_data};
 
@@ -18,7 +19,8 @@ pub fn run(args: &SchemaArgs, talk: Talk) -> Result<()> {
         talk.warn("bounds and categories are taken from the rows, which is private only if the rows are public");
     }
     let input = input(&args.data);
-    let text = if args.data_is_public { skeleton_from_public_data(&input)? } else { skeleton(&input)? };
+    let text =
+        if args.data_is_public { skeleton_from_public_data(&input, &Bars::new(talk))? } else { skeleton(&input)? };
     files::write_whole(output, &text)?;
     if !args.data_is_public {
         talk.hint("replace every `?` by what everybody may know, not by what the rows say");
