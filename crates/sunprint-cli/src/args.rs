@@ -1,13 +1,18 @@
 //! The command line: every flag is defined once, here, and shared by the commands that take it.
 
-use std::path::PathBuf;
-use std::str::FromStr;
+#[cfg(test)]
+mod examples;
+mod values;
 
+use std::path::PathBuf;
+
+use clap::builder::Resettable;
 use clap::builder::styling::{AnsiColor, Style, Styles};
-use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use sunprint::source::Format;
+
+use values::{at_least_one, demo_rows, formats, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -380,73 +385,7 @@ pub fn command() -> clap::Command {
         })
 }
 
-/// A count that may not be zero.
-fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, &'static str> {
-    text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("it is a whole number, at least 1")
-}
-
-/// The formats that the library knows, by its own words.
-fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::word)).map(|word| {
-        let named = |format: &Format| format.word() == word;
-        Format::ALL.into_iter().find(named).unwrap_or(Format::Csv)
-    })
-}
-
-/// A seed.
-fn whole_number(text: &str) -> Result<u64, &'static str> {
-    text.parse().map_err(|_| "it is a whole number, 0 or more")
-}
-
-/// The demo compares subsamples of 1,000 rows, and holds its table in memory.
-fn demo_rows(text: &str) -> Result<u64, &'static str> {
-    let rows = text.parse().ok().filter(|rows| (2_000..=1_000_000).contains(rows));
-    rows.ok_or("the demo takes 2,000 to 1,000,000 rows")
-}
-
 /// The names of the commands.
 pub fn names() -> Vec<String> {
     Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::command;
-
-    /// The words after `sunprint`, up to a comment, a pipe or a redirection.
-    fn words(line: &str) -> Vec<&str> {
-        let spoken = line.split(['#', '|', '<', '>']).next().unwrap_or_default();
-        spoken.split_whitespace().collect()
-    }
-
-    fn assert_understood(line: &str) {
-        let parsed = command().try_get_matches_from(words(line));
-        let asked_for_help = |error: &clap::Error| error.kind() == clap::error::ErrorKind::DisplayHelp;
-        assert!(parsed.as_ref().err().is_none_or(asked_for_help), "{line}: {}", parsed.unwrap_err());
-    }
-
-    #[test]
-    fn clap_finds_no_contradiction() {
-        command().debug_assert();
-    }
-
-    #[test]
-    fn every_example_of_the_readme_is_understood() {
-        let readme = include_str!("../../../README.md");
-        let examples: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
-        let ours: Vec<&&str> = examples.iter().filter(|line| line.starts_with("sunprint ")).collect();
-        assert!(ours.len() >= 8, "the tour has {} lines", ours.len());
-        ours.into_iter().for_each(|line| assert_understood(line));
-    }
-
-    #[test]
-    fn every_example_of_the_help_is_understood() {
-        for subcommand in command().get_subcommands() {
-            let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let examples: Vec<&str> =
-                help.lines().map(str::trim).filter(|line| line.starts_with("sunprint ")).collect();
-            assert!(!examples.is_empty(), "{} has no example", subcommand.get_name());
-            examples.into_iter().for_each(assert_understood);
-        }
-    }
 }
