@@ -81,23 +81,21 @@ impl Shares {
 
     /// The default shares for a table of n rows and d features at ε.
     ///
-    /// *Centre.* Its error is about `d^{1.5} / (√3 ε₁ n)` in norm, and it must stay well inside the clip ball, whose
-    /// radius is about `√(2 t₀)` with a typical spread `t₀ = 0.02 d`; the moments refine it afterwards. So its share
-    /// grows as `d / (ε n)` from a floor at large n to a ceiling at small n.
+    /// All depend on one number, the *difficulty* `d/(εn)`.
     ///
-    /// *Moments against measure.* The noise edge over the leading eigenvalue is about `r = 40 d / (ε n)`. While r is
-    /// small the directions are found with little and the shape deserves the larger half; once r passes 1 no direction
-    /// can be found, there is no shape to measure, and what is left belongs to the means that come with the moments.
+    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
+    /// grows as √d: so its share grows with the difficulty, from a floor at large n to a half at small n.
     ///
-    /// The constants were chosen with `sunprint-measure shares`, see `docs/shares.md`.
+    /// *Moments against measure.* The noise edge over the leading eigenvalue also grows with the difficulty. While it is
+    /// small the directions are found with little and the shape deserves nearly half; as it grows, fewer directions can
+    /// be found, there is less shape to measure, and more belongs to the moments, which bring the means as well.
+    ///
+    /// The constants were chosen by `sunprint-measure shares` over generated and real tables: see `docs/shares.md`.
     pub fn for_table(rows: u64, width: usize, epsilon: f64) -> Shares {
-        let (n, d) = (rows.max(1) as f64, width.max(1) as f64);
-        let difficulty = d / (epsilon.max(1e-9) * n);
-        let centre = (20.0 * difficulty).clamp(0.07, 0.55);
-        let spread = (2.0 * difficulty).clamp(0.02, 0.08);
-        let rest = 1.0 - centre - spread;
-        let hopeless = (40.0 * difficulty).powi(2);
-        let measure = rest * (0.10 + 0.35 / (1.0 + hopeless));
+        let difficulty = width.max(1) as f64 / (epsilon.max(1e-9) * rows.max(1) as f64);
+        let centre = (16.0 * difficulty).clamp(0.06, 0.50);
+        let spread = (2.0 * difficulty).clamp(0.02, 0.06);
+        let measure = (1.0 - centre - spread) * (0.15 + 0.27 / (1.0 + (80.0 * difficulty).powi(2)));
         Shares::from_parts(centre, spread, measure)
     }
 
