@@ -92,7 +92,7 @@ impl Shares {
     ///
     /// The constants were chosen by `sunprint-measure shares` over generated and real tables: see `docs/shares.md`.
     pub fn for_table(rows: u64, width: usize, epsilon: f64) -> Shares {
-        let difficulty = width.max(1) as f64 / (epsilon.max(1e-9) * rows.max(1) as f64);
+        let difficulty = difficulty(rows, width, epsilon);
         let centre = (16.0 * difficulty).clamp(0.06, 0.50);
         let spread = (2.0 * difficulty).clamp(0.02, 0.06);
         let measure = (1.0 - centre - spread) * (0.15 + 0.27 / (1.0 + (80.0 * difficulty).powi(2)));
@@ -126,11 +126,17 @@ impl Shares {
     }
 }
 
+/// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
+pub fn difficulty(rows: u64, width: usize, epsilon: f64) -> f64 {
+    width.max(1) as f64 / (epsilon.max(1e-9) * rows.max(1) as f64)
+}
+
 /// Constants of the method that touch accuracy only: each works on released numbers, so none can cost privacy.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Tuning {
-    /// κ: the squared clip radius over the estimated spread.
-    pub clip: f64,
+    /// κ: the squared clip radius over the estimated spread, in the easy limit and in the hard one. A smaller ball
+    /// means less noise and more rows that are clipped; the harder the table, the more the noise matters.
+    pub clip: (f64, f64),
     /// τ: half-width of the box in standard deviations.
     pub reach: f64,
     /// Weight of the measure's predicted error in the choice of d′.
@@ -145,7 +151,22 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { clip: 1.5, reach: 3.5, measure_weight: 0.1, most_dimensions: 8, depth_noise: 0.5, edge_margin: 1.05 }
+        Tuning {
+            clip: (2.2, 1.2),
+            reach: 3.5,
+            measure_weight: 0.1,
+            most_dimensions: 8,
+            depth_noise: 0.5,
+            edge_margin: 1.05,
+        }
+    }
+}
+
+impl Tuning {
+    /// κ at a difficulty.
+    pub fn clip_at(&self, difficulty: f64) -> f64 {
+        let (easy, hard) = self.clip;
+        hard + (easy - hard) / (1.0 + (300.0 * difficulty).powi(2))
     }
 }
 
