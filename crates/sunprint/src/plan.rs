@@ -141,6 +141,9 @@ pub struct Tuning {
     pub reach: f64,
     /// Weight of the measure's predicted error in the choice of d′.
     pub measure_weight: f64,
+    /// What a direction's deviation counts when it is drawn back as Gaussian texture instead of being measured: its
+    /// size is right and only its shape is lost.
+    pub texture_weight: f64,
     /// The largest d′ that the rule chooses.
     pub most_dimensions: usize,
     /// Weight of the noise term against the cell size in the choice of depth.
@@ -155,6 +158,7 @@ impl Default for Tuning {
             clip: (2.2, 1.2),
             reach: 3.5,
             measure_weight: 0.1,
+            texture_weight: 0.3,
             most_dimensions: 8,
             depth_noise: 0.5,
             edge_margin: 1.05,
