@@ -114,13 +114,18 @@ impl Shares {
         Shares { centre, spread, measure, moments: Shares::WHOLE - centre - spread - measure }
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
+    pub(crate) fn check(&self, public_basis: bool) -> Result<()> {
         let sum = self.centre as u128 + self.spread as u128 + self.moments as u128 + self.measure as u128;
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
                 Kind::Usage,
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
+        }
+        if self.centre == 0 || self.spread == 0 || self.measure == 0 || (self.moments == 0) != public_basis {
+            return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget")
+                .hint("give each at least 1; the moments get 0 with a public basis, and only then"));
         }
         Ok(())
     }

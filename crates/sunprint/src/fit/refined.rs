@@ -4,7 +4,7 @@ use super::{Fit, MeasureStage, Stage, cells, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::measure::{Consistency, Side, box_sides, plan_measure};
 use crate::model::{Frame, Spot};
-use crate::plan::as_float;
+use crate::plan::{Plan, as_float};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::subspace::{Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius, texture};
 use crate::tally::codes::Q;
@@ -108,18 +108,7 @@ impl Fit {
 
     /// Directions from public knowledge: the measure comes at once, in a box that the spread alone limits.
     fn public_basis_stage(&mut self, centre: &Centre, measure: Charge) -> Result<Stage> {
-        let width = self.schema.width();
-        let given = self.plan.public_basis.as_deref().unwrap_or_default();
-        let mut vectors = orthonormal(given, width)?;
-        if let Some(k) = self.plan.dimension {
-            if k > vectors.len() {
-                return Err(Error::new(
-                    Kind::Usage,
-                    format!("`--dimension` is {k} and the public basis has only {} directions", vectors.len()),
-                ));
-            }
-            vectors.truncate(k);
-        }
+        let vectors = public_vectors(&self.plan, self.schema.width())?;
         self.receipt.dimension = Some(vectors.len());
         let units = centre.units();
         // No direction can have more variance than all of them together.
@@ -174,6 +163,21 @@ pub(super) fn origin(centre: &[f64], offset: &[f64], vectors: &[Vec<f64>]) -> Ve
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The public directions of a plan, made orthonormal. Checked before anything is read, and used after the first pass.
+pub(super) fn public_vectors(plan: &Plan, width: usize) -> Result<Vec<Vec<f64>>> {
+    let mut vectors = orthonormal(plan.public_basis.as_deref().unwrap_or_default(), width)?;
+    if let Some(k) = plan.dimension {
+        if k > vectors.len() {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("`--dimension` is {k} and the public basis has only {} directions", vectors.len()),
+            ));
+        }
+        vectors.truncate(k);
+    }
+    Ok(vectors)
 }
 
 /// Gram-Schmidt, refusing what is not a basis. Public input: errors may name it.

@@ -124,7 +124,7 @@ impl Kernel {
                 self.record(Entry { stage, mechanism: "wishart difference", sensitivity, noise }, &charge);
                 if let Some(entropy) = self.entropy() {
                     let mut normals = Normals::draw(entropy, order);
-                    normals.add_to(entropy, &mut lower, grid, Precision::USUAL, threads());
+                    normals.add_to(entropy, &mut lower, grid, Precision::USUAL, threads(order));
                 }
             }
             NoiseScale::Gaussian { sigma_squared } => {
@@ -152,7 +152,7 @@ impl Kernel {
     }
 }
 
-/// The machine's threads. The result does not depend on their number.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(2, usize::from)
+/// The machine's threads; one where starting another takes longer than the work. The result does not depend on it.
+fn threads(order: usize) -> usize {
+    if order < 32 { 1 } else { std::thread::available_parallelism().map_or(2, usize::from) }
 }
