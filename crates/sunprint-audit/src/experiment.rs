@@ -27,6 +27,9 @@ pub struct Settings {
     pub dimension: Option<usize>,
     /// Whether the complement is drawn back as texture.
     pub texture: bool,
+    /// Directions given as public knowledge.
+    #[serde(skip)]
+    pub basis: Option<Vec<Vec<f64>>>,
     /// The weights of the budget's shares, if not the default.
     pub shares: Option<Vec<u64>>,
     /// For the draw. The privacy noise has no seed.
@@ -150,11 +153,13 @@ pub struct Slope {
 /// Rounds of improvement for the plans behind a slope.
 const ROUNDS: usize = 4;
 
-/// Measures the error against n in the `dimension` coordinates of the true subspace, at each of the given n.
+/// Measures the error against n in the `dimension` coordinates of the true subspace, at each of the given n; with
+/// `known_basis` the subspace is given as public knowledge, so that the measure is seen alone.
 pub fn slope_of_error(
     (width, dimension): (usize, usize),
     counts: &[usize],
     settings: &Settings,
+    known_basis: bool,
     runs: usize,
     synthesise: Synthesise,
 ) -> Result<Slope> {
@@ -166,7 +171,7 @@ pub fn slope_of_error(
             let table = |rows| generated(&Recipe::new(rows, width, dimension, seed));
             let Generated { codes, basis } = table(rows);
             let real = Rows::from_codes(&codes).coordinates(&basis);
-            let settings = Settings { seed, ..settings.clone() };
+            let settings = Settings { seed, basis: known_basis.then(|| basis.clone()), ..settings.clone() };
             let synthetic = synthesise(&codes, &unit_schema(width), &settings)?.coordinates(&basis);
             distances.push(near_w1(&real, &synthetic, ROUNDS, seed));
             if run == 0 {

@@ -48,7 +48,14 @@ fn plan(settings: &Settings) -> Result<Plan> {
         Some(&[centre, spread, moments, measure]) => Some(Shares { centre, spread, moments, measure }),
         Some(_) => return Err(Error::new(Kind::Usage, "a choice of shares has four weights")),
     };
-    Ok(Plan { method, dimension: settings.dimension, texture: settings.texture, shares, ..Plan::default() })
+    Ok(Plan {
+        method,
+        dimension: settings.dimension,
+        texture: settings.texture,
+        public_basis: settings.basis.clone(),
+        shares,
+        ..Plan::default()
+    })
 }
 
 /// A schema of `width` columns between 0 and 1.

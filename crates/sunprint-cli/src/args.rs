@@ -1,11 +1,18 @@
 //! The command line: every flag is defined once, here, and shared by the commands that take it.
 
+#[cfg(test)]
+mod examples;
+mod values;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::builder::Resettable;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use sunprint::source::Format;
+
+use values::{at_least_one, demo_rows, formats, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -111,8 +118,8 @@ pub struct DataArgs {
     #[arg(value_name = "DATA", help_heading = None)]
     pub input: String,
     /// Format of DATA: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    pub format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
+    pub format: Option<Format>,
 }
 
 /// The public knowledge about the table.
@@ -129,10 +136,10 @@ pub struct SchemaArg {
 #[command(next_help_heading = "Promise")]
 pub struct BudgetArgs {
     /// How much may be learnt about one row: smaller is more private; 1 is a common choice
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: String,
     /// Allow the promise to fail with this probability, for less noise [default: never]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
 }
 
@@ -191,9 +198,9 @@ pub struct OutputArg {
 #[derive(Args, Clone, Copy, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputFormatArg {
-    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension, else csv]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    pub output_format: Option<FormatName>,
+    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension; csv for stdout]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
+    pub output_format: Option<Format>,
 }
 
 /// A machine-readable result.
@@ -212,19 +219,6 @@ pub struct ReceiptArg {
     /// Write the receipt here too: plain text, or JSON if the name ends in .json
     #[arg(long, value_name = "FILE")]
     pub receipt: Option<PathBuf>,
-}
-
-/// The formats of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    Csv,
-    Tsv,
-    #[value(name = "csv.gz")]
-    CsvGz,
-    #[value(name = "csv.zst")]
-    CsvZst,
-    Parquet,
-    Arrow,
 }
 
 /// `sunprint demo`
@@ -389,22 +383,6 @@ pub fn command() -> clap::Command {
                 flag.required(true).default_value(Resettable::Reset).help("The model to write, or `-` for stdout")
             })
         })
-}
-
-/// A count that may not be zero.
-fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, &'static str> {
-    text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("it is a whole number, at least 1")
-}
-
-/// A seed.
-fn whole_number(text: &str) -> Result<u64, &'static str> {
-    text.parse().map_err(|_| "it is a whole number, 0 or more")
-}
-
-/// The demo compares subsamples of 1,000 rows, and holds its table in memory.
-fn demo_rows(text: &str) -> Result<u64, &'static str> {
-    let rows = text.parse().ok().filter(|rows| (2_000..=1_000_000).contains(rows));
-    rows.ok_or("the demo takes 2,000 to 1,000,000 rows")
 }
 
 /// The names of the commands.

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::files::read_text;
+use crate::files;
 
 /// Reads the directions of `--public-basis`.
 pub fn read(path: &Path) -> Result<Vec<Vec<f64>>> {
-    parse(&read_text(path)?, &path.display().to_string())
+    let place = path.display().to_string();
+    let text = String::from_utf8(files::read(path)?).map_err(|_| refuse("a public basis is text").at(&place))?;
+    parse(&text, &place)
 }
 
 /// JSON if it begins with a bracket, else CSV without a header.

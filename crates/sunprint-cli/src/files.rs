@@ -1,122 +1,75 @@
-//! Files that the command line writes itself: models, receipts, schemas.
-//!
-//! A file is written beside its place and renamed into it, so that a reader finds the old file or the new one, never
-//! half of one.
+//! Files that the command line itself reads and writes: models, receipts, schemas, public bases.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
+
+use sunprint::source::{AtomicFile, Input, Output};
 
 /// The name of stdin and stdout.
 pub const STREAM: &str = "-";
 
-/// Refuses, before any row is read, an output that cannot be written or that would overwrite `inputs`.
+/// Whether a path means stdin or stdout.
+pub fn is_stream(path: &Path) -> bool {
+    path == Path::new(STREAM)
+}
+
+/// Refuses, before any row is read, an output that cannot be written or that would replace one of the inputs.
 pub fn check_output(option: &str, output: &Path, inputs: &[&Path]) -> Result<()> {
-    if output == Path::new(STREAM) {
-        return Ok(());
+    if output.as_os_str().is_empty() {
+        return Err(Error::new(Kind::Usage, format!("`{option}` is empty")).hint("name a file, or `-` for stdout"));
     }
-    let shown = output.display();
-    if output.as_os_str().is_empty() || output.file_name().is_none() && !output.is_dir() {
-        return Err(Error::new(Kind::Usage, format!("`{option}` must name a file")));
-    }
-    if output.is_dir() {
-        return Err(Error::new(Kind::Io, format!("`{option}` names the folder `{shown}`, and a file is needed"))
-            .hint("add a file name"));
-    }
-    if let Some(input) = inputs.iter().find(|input| same_file(input, output)) {
-        return Err(Error::new(Kind::Usage, format!("`{option}` names the file `{}`, which is read", input.display()))
-            .hint("choose another name for the output"));
-    }
-    let folder = folder_of(output);
-    if !folder.is_dir() {
-        let (trouble, advice) =
-            if folder.exists() { ("is not a folder", "choose another") } else { ("does not exist", "create it first") };
-        return Err(
-            Error::new(Kind::Io, format!("the folder `{}` of `{option}` {trouble}", folder.display())).hint(advice)
-        );
-    }
-    // The one sure way to learn whether a file can be made in a folder is to make one.
-    let trial = beside(output);
-    create_new(&trial)
-        .map(drop)
-        .and_then(|()| fs::remove_file(&trial))
-        .map_err(|error| cannot_write(output, &error).hint("choose a folder in which you may write"))
+    let place = Output::new(output, None);
+    place.check(None)?;
+    inputs.iter().filter(|input| !is_stream(input)).try_for_each(|input| place.check(Some(&Input::new(*input, None))))
 }
 
-/// Writes a whole file beside its place, then renames it. `-` is stdout.
-pub fn write_whole(output: &Path, bytes: &[u8]) -> Result<()> {
-    if output == Path::new(STREAM) {
-        return print_bytes(bytes);
+/// Writes a whole file beside its place, then renames it: a reader finds the old file or the new one, never half of
+/// one. `-` is stdout.
+pub fn write_whole(output: &Path, text: &str) -> Result<()> {
+    if is_stream(output) {
+        return print(text);
     }
-    let partial = beside(output);
-    let written = create_new(&partial)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&partial, output));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&partial);
-        cannot_write(output, &error)
+    let mut file = AtomicFile::create(output)?;
+    file.write_all(text.as_bytes()).map_err(|fault| {
+        let place = output.display().to_string();
+        match fault.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Error::new(Kind::Io, "the disk is full").at(place).hint("free some space, or write to another folder")
+            }
+            _ => Error::new(Kind::Io, "the output cannot be written").at(place).hint("check the path and the disk"),
+        }
+    })?;
+    file.finish()
+}
+
+/// Reads a public file.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|fault| {
+        let (rule, hint) = match fault.kind() {
+            io::ErrorKind::NotFound => ("the file does not exist", "check the path"),
+            io::ErrorKind::IsADirectory => ("this is a directory, not a file", "give the path of a file in it"),
+            io::ErrorKind::PermissionDenied => ("the file may not be read", "check the rights of the file"),
+            _ => ("the file cannot be read", "check the path and the disk"),
+        };
+        Error::new(Kind::Io, rule).at(path.display().to_string()).hint(hint)
     })
 }
 
-/// Reads a public text file.
-pub fn read_text(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|error| {
-        let rule = format!("`{}` cannot be read: {}", path.display(), reason(&error));
-        let refusal = Error::new(Kind::Io, rule);
-        if error.kind() == io::ErrorKind::NotFound { refusal.hint("check the name and the folder") } else { refusal }
-    })
+/// Whether the only trouble is that the reader of stdout has heard enough (`| head`).
+pub fn reader_left(error: &Error) -> bool {
+    error.kind() == Kind::Io && error.to_string() == "standard output: the reader of the output went away"
 }
 
 /// Prints to stdout. A reader that has heard enough (`| head`) is not an error.
 pub fn print(text: &str) -> Result<()> {
-    print_bytes(text.as_bytes())
-}
-
-fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::new(Kind::Io, format!("stdout cannot be written: {}", reason(&error))))
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(fault) if fault.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(Kind::Io, "stdout cannot be written").hint("check where it leads, and the space there"))
         }
         _ => Ok(()),
     }
-}
-
-/// Whether two paths lead to one file.
-fn same_file(one: &Path, other: &Path) -> bool {
-    match (fs::canonicalize(one), fs::canonicalize(other)) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// `.people.sunprint.1234.partial` in the same folder.
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    folder_of(path).join(format!(".{name}.{}.partial", std::process::id()))
-}
-
-fn create_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Error {
-    Error::new(Kind::Io, format!("`{}` cannot be written: {}", path.display(), reason(error)))
-}
-
-/// The operating system's reason without its number, as part of a sentence.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }

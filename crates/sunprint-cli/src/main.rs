@@ -9,7 +9,6 @@ mod crash;
 mod demo;
 mod files;
 mod measure;
-mod pending;
 mod progress;
 mod usage;
 mod words;
@@ -36,6 +35,7 @@ fn run(early: Talk) -> u8 {
     let talk = Talk::new(cli.talk);
     match commands::run(&cli.command, talk) {
         Ok(()) => 0,
+        Err(error) if files::reader_left(&error) => 0,
         Err(error) => {
             talk.error(&error);
             exit_code(&error)

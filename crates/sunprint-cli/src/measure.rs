@@ -7,14 +7,19 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::args::{BudgetArgs, DataArgs, FormatName, MeasureArgs, MethodName, PlanArgs, ReportArgs};
+use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MethodName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
-use crate::pending::{
-    self, Budget, Delta, Epsilon, Format, Input, Method, Model, Plan, Receipt, Schema, Table, fit_table,
-};
 use crate::progress::Bars;
 use crate::words::Talk;
+use sunprint::fit::Fit;
+use sunprint::model::Model;
+use sunprint::plan::{self, Method, Plan};
+use sunprint::privacy::{Budget, Delta, Epsilon};
+use sunprint::receipt::Receipt;
+use sunprint::run::fit_table;
+use sunprint::schema::Schema;
+use sunprint::source::{Input, Table};
 
 /// Everything that is public about a fit, checked.
 pub struct Prepared {
@@ -27,17 +32,20 @@ pub struct Prepared {
 /// Checks options, schema and outputs. `outputs` are the options that name files to write, and those files.
 pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<Prepared> {
     let budget = budget(&args.budget)?;
-    let plan = plan(&args.plan)?;
-    let input = input(&args.data)?;
-    let schema = schema(&args.schema.schema)?;
+    let plan = chosen_plan(&args.plan)?;
+    let input = input(&args.data);
+    let schema = Schema::load(&args.schema.schema)?;
     check_outputs(args, report, outputs)?;
+    // A rehearsal: it spends nothing and reads nothing, and refuses a plan that does not suit the schema.
+    Fit::begin(&schema, plan.clone(), self::budget(&args.budget)?, 1)?;
     Ok(Prepared { schema, plan, budget, input })
 }
 
 /// Writes down the promise, reads the table and measures it.
 pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
     let Prepared { schema, plan, budget, input } = prepared;
-    talk.say(Receipt::promise(&schema, &plan, &budget)?);
+    talk.say(Receipt::promise(&schema, &plan, &budget).to_string().trim_end());
+    talk.gap();
     let bars = Bars::new(talk);
     let table = Table::open(&input, &schema, &bars)?;
     fit_table(&table, &schema, plan, budget, &bars)
@@ -48,9 +56,9 @@ pub fn hand_over_receipt(receipt: &Receipt, report: &ReportArgs, talk: Talk) -> 
     if let Some(path) = &report.receipt.receipt {
         let json = path.extension().is_some_and(|extension| extension == "json");
         let text = if json { to_json(receipt)? } else { receipt.to_string() };
-        files::write_whole(path, text.as_bytes())?;
+        files::write_whole(path, &text)?;
     }
-    talk.say(receipt);
+    talk.say(receipt.to_string().trim_end());
     if report.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
 }
 
@@ -65,11 +73,11 @@ pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
 pub fn budget(args: &BudgetArgs) -> Result<Budget> {
     let epsilon: Epsilon = args.epsilon.parse()?;
     let delta = args.delta.as_deref().map(str::parse::<Delta>).transpose()?;
-    pending::budget(epsilon, delta)
+    plan::budget(epsilon, delta)
 }
 
 /// The method that was asked for.
-fn plan(args: &PlanArgs) -> Result<Plan> {
+fn chosen_plan(args: &PlanArgs) -> Result<Plan> {
     let method = match args.method {
         MethodName::Default => Method::Default,
         MethodName::Paper => Method::Paper,
@@ -80,29 +88,8 @@ fn plan(args: &PlanArgs) -> Result<Plan> {
 }
 
 /// The table that was named.
-pub fn input(args: &DataArgs) -> Result<Input> {
-    Input::new(&args.input, args.format.map(format))
-}
-
-/// The library's word for a format.
-pub fn format(name: FormatName) -> Format {
-    match name {
-        FormatName::Csv => Format::Csv,
-        FormatName::Tsv => Format::Tsv,
-        FormatName::CsvGz => Format::CsvGz,
-        FormatName::CsvZst => Format::CsvZst,
-        FormatName::Parquet => Format::Parquet,
-        FormatName::Arrow => Format::Arrow,
-    }
-}
-
-/// Reads a schema; a table without a name is called after the file.
-pub fn schema(path: &Path) -> Result<Schema> {
-    let mut schema = Schema::parse(&files::read_text(path)?, &path.display().to_string())?;
-    if schema.dataset.name.is_empty() {
-        schema.dataset.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    }
-    Ok(schema)
+pub fn input(args: &DataArgs) -> Input {
+    Input::new(&args.input, args.format)
 }
 
 /// Tries every output, and refuses two that want the same place.
@@ -114,16 +101,13 @@ fn check_outputs(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Pat
     }
     for (i, (option, path)) in wanted.iter().enumerate() {
         if let Some((other, _)) = wanted[..i].iter().find(|(_, earlier)| earlier == path) {
-            let place =
-                if *path == Path::new(files::STREAM) { "stdout".to_owned() } else { format!("`{}`", path.display()) };
+            let place = if files::is_stream(path) { "stdout".to_owned() } else { format!("`{}`", path.display()) };
             return Err(Error::new(Kind::Usage, format!("`{other}` and `{option}` both want {place}"))
                 .hint("give one of them a file of its own"));
         }
     }
     let mut inputs = vec![args.schema.schema.as_path()];
     inputs.extend(args.plan.public_basis.as_deref());
-    if args.data.input != files::STREAM {
-        inputs.push(Path::new(&args.data.input));
-    }
+    inputs.push(Path::new(&args.data.input));
     wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &inputs))
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::pending::Progress;
 use crate::words::Talk;
+use sunprint::source::Progress;
 
 /// Work shorter than this passes without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);

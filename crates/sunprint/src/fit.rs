@@ -13,7 +13,7 @@ mod refined;
 
 use crate::error::{Error, Kind, Result};
 use crate::measure::{Allocation, Consistency, Side, consistent};
-use crate::model::{Frame, Model, Release, Spot};
+use crate::model::{Frame, Model, Release, Spot, balance};
 use crate::plan::{Method, Plan, Shares, as_float};
 use crate::privacy::{Budget, Charge, Kernel, PathTree, Privacy, Sensitive};
 use crate::receipt::Receipt;
@@ -36,7 +36,7 @@ pub struct Fit {
 /// Where the conversation stands, with the charges that are still to be spent.
 enum Stage {
     /// Default method, pass 1.
-    Centre { centre: Charge, spread: Charge, moments: Option<Charge>, measure: Charge },
+    Centre { centre: Charge, spread: Charge, moments: Charge, measure: Charge },
     /// Default method, pass 2.
     Moments { centre: Centre, spec: ClippedMoments, moments: Charge, measure: Charge },
     /// The paper's method, pass 1.
@@ -89,8 +89,11 @@ impl Fit {
             return Err(Error::new(Kind::Data, "the table has no rows").hint("a fit needs at least one row"));
         }
         if rows > MOST_ROWS {
-            return Err(Error::new(Kind::Data, format!("the table has {rows} rows, at most {MOST_ROWS} are supported"))
-                .hint("fit a random part of the table"));
+            return Err(Error::new(
+                Kind::Data,
+                format!("the table has {rows} rows, at most {MOST_ROWS} are supported"),
+            )
+            .hint("fit a random part of the table"));
         }
         check_plan(&plan, width)?;
         let mut receipt = Receipt::promise(schema, &plan, &budget);
@@ -106,11 +109,11 @@ impl Fit {
                         Shares::for_table(rows, width, epsilon)
                     }
                 });
-                shares.check(public)?;
+                shares.check()?;
                 receipt.default_stages(&shares);
                 let [centre, spread, moments, measure] =
                     budget.split([shares.centre, shares.spread, shares.moments, shares.measure])?;
-                Stage::Centre { centre, spread, moments: (!public).then_some(moments), measure }
+                Stage::Centre { centre, spread, moments, measure }
             }
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
@@ -189,7 +192,11 @@ impl Fit {
         let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
         let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
         let measure = consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, consistency);
-        Ok(Stage::Done(Box::new(Release { frame, measure, texture, spot, spectrum, edge })))
+        let mut release = Release { frame, measure, texture, spot, spectrum, edge };
+        if self.plan.texture && self.plan.method == Method::Default {
+            balance(&mut release, self.schema.width());
+        }
+        Ok(Stage::Done(Box::new(release)))
     }
 
     /// The finished model: public.
@@ -234,7 +241,14 @@ fn check_plan(plan: &Plan, width: usize) -> Result<()> {
             return Err(Error::new(Kind::Usage, "`--public-basis` works with the default method only")
                 .hint("leave `--method` out"));
         }
-        refined::public_vectors(plan, width)?;
+        let directions = refined::orthonormal(plan.public_basis.as_deref().unwrap_or_default(), width)?.len();
+        if let Some(k) = plan.dimension.filter(|&k| k > directions) {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("`--dimension` is {k} and the public basis has only {directions} directions"),
+            )
+            .hint("leave `--dimension` out, or give more directions"));
+        }
     }
     Ok(())
 }
@@ -255,13 +269,15 @@ fn cells(centre: &[u16], vectors: &[Vec<f64>], sides: &[Side], cuts: &[u16], dep
             Place { low: (side.low * unit).floor() as i64, step: step as i64 }
         })
         .collect();
-    let vectors = vectors
-        .iter()
-        .take(bits.len())
-        .map(|v| v.iter().map(|x| (x.clamp(-1.0, 1.0) * scale).round() as i32).collect())
-        .collect();
+    let vectors = fixed_point(&vectors[..bits.len()]);
     cells.coordinates = Coordinates::Basis { centre: centre.to_vec(), vectors, places };
     cells
+}
+
+/// Unit vectors as integers: 2³⁰ is one.
+fn fixed_point(vectors: &[Vec<f64>]) -> Vec<Vec<i32>> {
+    let integer = |x: &f64| (x.clamp(-1.0, 1.0) * f64::from(BASIS_BITS).exp2()).round() as i32;
+    vectors.iter().map(|v| v.iter().map(integer).collect()).collect()
 }
 
 /// The standard deviation of discrete Laplace noise of sensitivity Δ, or of the Gaussian: √2 Δ/ε, Δ/√(2ρ).

@@ -1,5 +1,6 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
+mod balance;
 mod draw;
 mod file;
 
@@ -10,6 +11,7 @@ use crate::source::Layout;
 use crate::subspace::Texture;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use balance::balance;
 pub use draw::{BLOCK, Draw};
 
 /// A finished release.

@@ -101,10 +101,12 @@ impl Shares {
         Shares::from_parts(centre, spread, measure)
     }
 
-    /// The shares when the directions are public: nothing for the moments.
+    /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
+    /// what the directions would have cost goes to the measure.
     pub fn with_public_basis(rows: u64, width: usize, epsilon: f64) -> Shares {
         let usual = Shares::for_table(rows, width, epsilon);
-        Shares { moments: 0, measure: usual.moments + usual.measure, ..usual }
+        let both = usual.moments + usual.measure;
+        Shares { moments: both / 4, measure: both - both / 4, ..usual }
     }
 
     fn from_parts(centre: f64, spread: f64, measure: f64) -> Shares {
@@ -115,7 +117,7 @@ impl Shares {
     }
 
     /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
-    pub(crate) fn check(&self, public_basis: bool) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let sum = self.centre as u128 + self.spread as u128 + self.moments as u128 + self.measure as u128;
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
@@ -123,9 +125,9 @@ impl Shares {
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
         }
-        if self.centre == 0 || self.spread == 0 || self.measure == 0 || (self.moments == 0) != public_basis {
+        if [self.centre, self.spread, self.moments, self.measure].contains(&0) {
             return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget")
-                .hint("give each at least 1; the moments get 0 with a public basis, and only then"));
+                .hint("give each at least one ten-thousandth"));
         }
         Ok(())
     }

@@ -24,7 +24,9 @@ struct Neighbours {
 /// Corners, extremes, one row, equal rows, and a few hundred tables by fixed seeds.
 fn neighbours() -> Vec<Neighbours> {
     let mut found = Vec::new();
-    let corner = |width: usize, bits: usize| -> Vec<u16> { (0..width).map(|j| if bits >> j & 1 == 1 { Q } else { 0 }).collect() };
+    let corner = |width: usize, bits: usize| -> Vec<u16> {
+        (0..width).map(|j| if bits >> j & 1 == 1 { Q } else { 0 }).collect()
+    };
     for (width, strata) in [(1, 1), (2, 3), (3, 2)] {
         for from in 0..1 << width {
             for to in 0..1 << width {
@@ -138,10 +140,14 @@ fn extended_rows_stay_inside_their_norm() {
     let mut fullest = 0.0_f64;
     for pair in neighbours() {
         let (d, strata) = (pair.width, pair.strata);
-        let layout = MomentLayout::new(d, strata);
         let centre: Vec<u16> = random_rows(d, 1, 1, stream.bits() >> 1).remove(0).0;
         let radius = [1, 2, 1 << 10, 40_000, u32::MAX][stream.below(5) as usize];
-        let work = Work::Moments(ClippedMoments { centre, radius });
+        // Every third time in a plane, whose vectors need not even be short.
+        let k = 1 + stream.below(d as u64) as usize;
+        let vectors = (0..k).map(|_| (0..d).map(|_| stream.bits() as i32).collect()).collect();
+        let spec = ClippedMoments { centre, radius, plane: (stream.below(3) == 0).then_some(vectors) };
+        let layout = MomentLayout::new(spec.width(d), strata);
+        let work = Work::Moments(spec);
         let gram = |rows: &[Row]| {
             let one = Neighbours { width: d, strata, here: rows.to_vec(), there: Vec::new() };
             let [tally, _] = one.tallies(work.clone());
@@ -178,7 +184,7 @@ fn wide_rows_stay_inside_their_norm() {
             for radius in [1, 9000, 1 << 20] {
                 let row = random_rows(d, 1, 1, seed).remove(0);
                 let centre = random_rows(d, 1, 1, seed + 50).remove(0).0;
-                let work = Work::Moments(ClippedMoments { centre, radius });
+                let work = Work::Moments(ClippedMoments { centre, radius, plane: None });
                 let pass = Pass { version: VERSION, number: 1, width: d, strata: 1, work };
                 let tally = pass.tally(&table(d, &[row]));
                 let Opened::Moments(tally) = tally.open_danger() else { panic!("moments") };

@@ -24,7 +24,7 @@ struct Case {
 
 fn cases() -> Vec<Case> {
     let by_hand = Shares { centre: 1000, spread: 500, moments: 4500, measure: 4000 };
-    let public = Shares { centre: 1000, spread: 500, moments: 0, measure: 8500 };
+    let public = Shares::with_public_basis(ROWS as u64, WIDTH, 0.5);
     let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
     let whole = Shares::WHOLE;
     let refined = |shares: &Shares| {
@@ -36,11 +36,6 @@ fn cases() -> Vec<Case> {
         ]
     };
     let chosen = Shares::for_table(ROWS as u64, WIDTH, 0.5);
-    let without_moments = vec![
-        ("centre", (public.centre, whole), "cube", "gaussian", 1),
-        ("spread", (public.spread, whole), "laplace", "gaussian", 1),
-        ("measure", (public.measure, whole), "path counts", "path counts", 2),
-    ];
     let paper = vec![
         ("covariance", (1, 3), "laplace", "gaussian", 1),
         ("mean", (1, 3), "laplace", "gaussian", 1),
@@ -60,9 +55,9 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "public basis",
-            plan: Plan { public_basis: basis, shares: Some(public), ..default() },
+            plan: Plan { public_basis: basis, ..default() },
             strata: 1,
-            stages: without_moments,
+            stages: refined(&public),
         },
         Case { name: "paper", plan: plan(Method::Paper), strata: 1, stages: paper.clone() },
         Case { name: "paper with strata", plan: plan(Method::Paper), strata: 3, stages: paper },
@@ -127,11 +122,15 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
             at_least(scales[0], if pure { bound as f64 / amount } else { (bound as f64).powi(2) / (2.0 * amount) });
         }
         "covariance" => {
-            let entry = ROWS as u64 * u64::from(Q) * u64::from(Q);
+            // Entries of n²Q² M, divided by a power of two so that n Q² has 24 bits, and rounded down.
+            let most = ROWS as u64 * u64::from(Q) * u64::from(Q);
+            let grid = 1 << (64 - most.leading_zeros() - 24);
+            let entry = most / grid + 1;
+            assert!(entry > 1 << 23);
             assert!(spent.sensitivity.ends_with(&format!("matrix of order {WIDTH} by at most {entry}")));
             let entry = entry as f64;
-            // The paper's σ = 3d²/(εn) for entries of M; these are entries of n²Q² M. Twice that on the diagonal.
-            let sigma = 3.0 * d * d / (amount * n) * (n * q).powi(2);
+            // The paper's σ = 3d²/(εn) for entries of M. Twice that on the diagonal.
+            let sigma = 3.0 * d * d / (amount * n) * (n * q).powi(2) / grid as f64;
             let variance = 36.0 * entry * entry * d * d / (4.0 * amount);
             at_least(scales[0], if pure { sigma } else { variance });
             at_least(scales[1], 2.0 * if pure { sigma } else { variance });
@@ -249,7 +248,7 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { shares: shares(1000, 4000, 5000, 0), ..default() },
         Plan { shares: shares(1000, 1000, 4000, 4001), ..default() },
         Plan { shares: shares(u64::MAX, u64::MAX, u64::MAX, 10_003), ..default() },
-        Plan { shares: shares(1000, 1000, 4000, 4000), public_basis: good.clone(), ..default() },
+        Plan { shares: shares(2000, 1000, 0, 7000), public_basis: good.clone(), ..default() },
         Plan { public_basis: short, ..default() },
         Plan { public_basis: twice, ..default() },
         Plan { public_basis: Some(vec![vec![0.0; WIDTH]]), ..default() },

@@ -23,7 +23,8 @@ fn passes(width: usize, strata: usize, centre: u16, radius: u32) -> Vec<Pass> {
     let works = [
         Work::Sums,
         Work::Products,
-        Work::Moments(ClippedMoments { centre: vec![centre; width], radius }),
+        Work::Moments(ClippedMoments { centre: vec![centre; width], radius, plane: None }),
+        Work::Moments(ClippedMoments { centre: vec![centre; width], radius, plane: Some(vec![unit(width - 1)]) }),
         Work::Cells(Cells { coordinates: basis, cuts: vec![0, 1, 0, 1, 0], depths: depths.clone() }),
         Work::Cells(Cells { coordinates: Coordinates::Columns, cuts, depths }),
     ];
@@ -173,13 +174,18 @@ fn another_version_is_refused_with_a_hint() {
 
 #[test]
 fn passes_that_contradict_themselves_are_refused() {
-    let [.., moments, basis, columns] = &passes(3, 2, 5, 9000)[..] else { panic!("five passes") };
+    let [sums, _, moments, plane, basis, columns] = &passes(3, 2, 5, 9000)[..] else { panic!("six passes") };
     let refused = |pass: Pass| {
         assert_eq!(Pass::from_json(&pass.to_json()).unwrap_err().kind(), Kind::Protocol, "{}", pass.to_json());
     };
     refused(Pass { width: 4, ..moments.clone() });
-    refused(Pass { width: 0, ..passes(3, 2, 5, 9000)[0].clone() });
-    refused(Pass { strata: 0, ..passes(3, 2, 5, 9000)[0].clone() });
+    refused(Pass { width: 4, ..plane.clone() });
+    refused(Pass { width: 0, ..sums.clone() });
+    refused(Pass { strata: 0, ..sums.clone() });
+    for wrong in [vec![], vec![vec![1; 2]], vec![vec![1; 3]; 4]] {
+        let work = Work::Moments(ClippedMoments { centre: vec![0; 3], radius: 1, plane: Some(wrong) });
+        refused(Pass { work, ..moments.clone() });
+    }
     for pass in [basis, columns] {
         let Work::Cells(cells) = &pass.work else { panic!("cells") };
         let with = |change: &dyn Fn(&mut Cells)| {

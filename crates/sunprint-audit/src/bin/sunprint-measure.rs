@@ -28,6 +28,9 @@ enum Experiment {
         /// The dimensions of the subspace
         #[arg(long, value_delimiter = ',', default_values_t = [2, 3])]
         subspace: Vec<usize>,
+        /// Give the true subspace as public knowledge, so that the measure is seen alone
+        #[arg(long)]
+        known_basis: bool,
         /// The numbers of rows
         #[arg(long, value_delimiter = ',', default_values_t = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000])]
         rows: Vec<usize>,
@@ -94,6 +97,7 @@ impl Options {
             method: self.method.clone(),
             dimension: self.dimension,
             texture: !self.no_texture,
+            basis: None,
             shares: None,
             seed: self.seed,
         }
@@ -128,9 +132,11 @@ fn run(experiment: &Experiment) -> Result<()> {
                 print(options, &found, |found| accuracy_line(&found.table, found));
             }
         }
-        Experiment::Slope { options, width, subspace, rows } => {
+        Experiment::Slope { options, width, subspace, known_basis, rows } => {
             for &dimension in subspace {
-                let found = slope_of_error((*width, dimension), rows, &options.settings(), options.runs, &synthesise)?;
+                let settings = options.settings();
+                let shape = (*width, dimension);
+                let found = slope_of_error(shape, rows, &settings, *known_basis, options.runs, &synthesise)?;
                 print(options, &found, |found| {
                     let point = |p: &sunprint_audit::experiment::Point| {
                         format!("{:>10}  {}  floor {:.5}\n", p.rows, figure(&p.w1), p.floor)

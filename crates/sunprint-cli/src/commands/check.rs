@@ -6,15 +6,16 @@ use sunprint::error::Result;
 
 use crate::args::CheckArgs;
 use crate::files;
-use crate::measure::{input, schema, to_json};
-use crate::pending::{self, CheckReport, ColumnCheck};
+use crate::measure::{input, to_json};
 use crate::progress::Bars;
 use crate::words::{Talk, thousands};
+use sunprint::schema::Schema;
+use sunprint::source::{self, CheckReport, ColumnReport};
 
 /// Counts, and prints the counts.
 pub fn run(args: &CheckArgs, talk: Talk) -> Result<()> {
-    let schema = schema(&args.schema.schema)?;
-    let report = pending::check(&input(&args.data)?, &schema, &Bars::new(talk))?;
+    let schema = Schema::load(&args.schema.schema)?;
+    let report = source::check(&input(&args.data), &schema, &Bars::new(talk))?;
     files::print(&if args.json.json { to_json(&report)? } else { plain(&report) })?;
     talk.warn("these counts come from the private rows without noise: do not publish them");
     Ok(())
@@ -26,26 +27,34 @@ fn plain(report: &CheckReport) -> String {
     let width = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     let mut fine = 0;
     for column in &report.columns {
-        let remarks = remarks(column);
-        if remarks.is_empty() {
+        if column.is_clean() {
             fine += 1;
         } else {
-            let _ = writeln!(text, "  {:width$}  {}", column.name, remarks.join(", "));
+            let _ = writeln!(text, "  {:width$}  {}", column.name, remarks(column).join(", "));
         }
     }
-    let rest = if fine == report.columns.len() { "every column fits" } else { "the other columns fit" };
+    let rest = match fine {
+        0 => return text,
+        all if all == report.columns.len() => "every column fits",
+        1 => "the other column fits",
+        _ => "the other columns fit",
+    };
     let _ = writeln!(text, "{rest} the schema");
     text
 }
 
 /// What is odd about a column, and what becomes of it in a fit.
-fn remarks(column: &ColumnCheck) -> Vec<String> {
+fn remarks(column: &ColumnReport) -> Vec<String> {
+    let numeric = column.kind != "categorical" && column.kind != "boolean";
+    let empty = if numeric { "empty (taken as the middle)" } else { "empty" };
+    let unlisted =
+        if column.kind == "boolean" { "not a truth value" } else { "unlisted (taken as the first of `values`)" };
     let counts = [
         (column.below, "below `min` (moved to it)"),
         (column.above, "above `max` (moved to it)"),
-        (column.not_a_number, "not a number (taken as the middle of the bounds)"),
-        (column.empty, "empty (taken as the middle of the bounds)"),
-        (column.unlisted, "not among `values` (taken as the first)"),
+        (column.not_a_number, "not a number (taken as the middle)"),
+        (column.empty, empty),
+        (column.unlisted, unlisted),
     ];
     counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", thousands(*count))).collect()
 }

@@ -14,9 +14,9 @@ pub fn run(args: &FitArgs, talk: Talk) -> Result<()> {
     let output = Path::new(&args.output.output);
     let prepared = prepare(&args.measure, &args.report, &[("--output", output)])?;
     let model = measure(prepared, talk)?;
-    files::write_whole(output, model.to_json().as_bytes())?;
+    files::write_whole(output, &model.to_json())?;
     hand_over_receipt(model.receipt(), &args.report, talk)?;
-    if output != Path::new(files::STREAM) {
+    if !files::is_stream(output) {
         talk.hint(format!("`sunprint sample {} --output FILE` draws synthetic rows", output.display()));
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::args::Command;
 use crate::demo;
 use crate::words::Talk;
 
-pub use sample::draw_to;
+pub use sample::{Target, draw_to, load};
 
 /// Runs a command.
 pub fn run(command: &Command, talk: Talk) -> Result<()> {

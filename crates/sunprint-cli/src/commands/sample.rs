@@ -6,35 +6,65 @@ use std::path::Path;
 
 use sunprint::error::Result;
 
-use crate::args::{DrawArgs, OutputFormatArg, SampleArgs};
+use crate::args::{DrawArgs, ModelArg, OutputFormatArg, SampleArgs};
 use crate::files;
-use crate::measure::format;
-use crate::pending::{Model, Output, Progress, TableWriter};
 use crate::progress::Bars;
 use crate::words::{Talk, thousands};
+use sunprint::model::Model;
+use sunprint::source::{Format, Output, Progress, TableWriter};
 
 /// Loads the model and draws.
 pub fn run(args: &SampleArgs, talk: Talk) -> Result<()> {
     files::check_output("--output", Path::new(&args.output.output), &[&args.model.model])?;
-    let model = Model::load(&args.model.model)?;
-    draw_to(&model, args.draw, &args.output.output, args.output_format, talk)
+    let target = Target::new(&args.output.output, args.output_format)?;
+    draw_to(&load(&args.model)?, args.draw, &target, talk)
+}
+
+/// Where synthetic rows go, and in which form.
+pub struct Target {
+    output: Output,
+    format: Format,
+}
+
+impl Target {
+    /// The format is settled before anything is measured or drawn.
+    pub fn new(output: &str, form: OutputFormatArg) -> Result<Target> {
+        let output = Output::new(output, form.output_format);
+        let streamed = output.path().is_none();
+        let format = match output.format() {
+            Ok(format) => format,
+            Err(_) if streamed => Format::Csv,
+            // The library's hint speaks of the input's option.
+            Err(error) => {
+                let words = Format::ALL.map(Format::word).join(", ");
+                return Err(error.hint(format!("say it with `--output-format`: one of {words}")));
+            }
+        };
+        Ok(Target { output, format })
+    }
+}
+
+/// Reads a model file.
+pub fn load(args: &ModelArg) -> Result<Model> {
+    Model::from_json(&files::read(&args.model)?, &args.model.display().to_string())
 }
 
 /// Draws rows from a model into a table.
-pub fn draw_to(model: &Model, draw: DrawArgs, output: &str, form: OutputFormatArg, talk: Talk) -> Result<()> {
+pub fn draw_to(model: &Model, draw: DrawArgs, target: &Target, talk: Talk) -> Result<()> {
     let rows = draw.rows.unwrap_or_else(|| model.rows());
     let seed = draw.seed.unwrap_or_else(fresh_seed);
-    let output_file = Output::new(output, form.output_format.map(format))?;
-    let mut table = TableWriter::create(&output_file, model.schema(), model.layout())?;
+    let mut table = TableWriter::create(&target.output, target.format, model.schema(), &model.layout())?;
     let bars = Bars::new(talk);
     bars.start("drawing", Some(rows));
-    for drawn in model.draw(rows, seed) {
+    let drawing = model.draw(rows, seed);
+    for block in 0..drawing.blocks() {
+        let drawn = drawing.block(block);
         table.write(&drawn)?;
-        bars.advance(drawn.strata.len() as u64);
+        bars.advance(drawn.rows() as u64);
     }
     table.finish()?;
     bars.done();
-    let place = if output == files::STREAM { "stdout" } else { output };
+    let place = target.output.path().map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
     talk.say(format_args!("drew {} synthetic rows to {place} (`--seed {seed}` draws them again)", thousands(rows)));
     Ok(())
 }

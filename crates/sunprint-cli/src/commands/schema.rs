@@ -7,9 +7,9 @@ use sunprint::error::Result;
 use crate::args::SchemaArgs;
 use crate::files;
 use crate::measure::input;
-use crate::pending::skeleton;
 use crate::progress::Bars;
 use crate::words::Talk;
+use sunprint::source::{skeleton, skeleton_from_public_data};
 
 /// Writes the skeleton. Without `--data-is-public` nothing below the header is read.
 pub fn run(args: &SchemaArgs, talk: Talk) -> Result<()> {
@@ -18,8 +18,10 @@ pub fn run(args: &SchemaArgs, talk: Talk) -> Result<()> {
     if args.data_is_public {
         talk.warn("bounds and categories are taken from the rows, which is private only if the rows are public");
     }
-    let text = skeleton(&input(&args.data)?, args.data_is_public, &Bars::new(talk))?;
-    files::write_whole(output, text.as_bytes())?;
+    let input = input(&args.data);
+    let text =
+        if args.data_is_public { skeleton_from_public_data(&input, &Bars::new(talk))? } else { skeleton(&input)? };
+    files::write_whole(output, &text)?;
     if !args.data_is_public {
         talk.hint("replace every `?` by what everybody may know, not by what the rows say");
     }

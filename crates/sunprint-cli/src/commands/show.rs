@@ -6,9 +6,12 @@ use serde::Serialize;
 use sunprint::error::Result;
 
 use crate::args::ShowArgs;
+use crate::commands::load;
 use crate::files;
 use crate::measure::to_json;
-use crate::pending::{Column, ColumnKind, Model, Receipt, Role};
+use sunprint::model::Model;
+use sunprint::receipt::Receipt;
+use sunprint::schema::{Column, ColumnKind, Role};
 
 /// What `show --json` prints.
 #[derive(Serialize)]
@@ -16,20 +19,22 @@ struct Shown<'a> {
     receipt: &'a Receipt,
     rows: u64,
     features: usize,
-    dimension: usize,
+    dimension: Option<usize>,
     spectrum: &'a [f64],
+    noise_edge: f64,
 }
 
 /// Prints a model's receipt, dimension, bounds and spectrum.
 pub fn run(args: &ShowArgs) -> Result<()> {
-    let model = Model::load(&args.model.model)?;
+    let model = load(&args.model)?;
     let text = if args.json.json {
         to_json(&Shown {
             receipt: model.receipt(),
             rows: model.rows(),
-            features: model.schema().features().len(),
-            dimension: model.dimension(),
-            spectrum: model.spectrum(),
+            features: model.schema().width(),
+            dimension: model.receipt().dimension,
+            spectrum: &model.release().spectrum,
+            noise_edge: model.release().edge,
         })?
     } else {
         plain(&model)
@@ -38,17 +43,15 @@ pub fn run(args: &ShowArgs) -> Result<()> {
 }
 
 fn plain(model: &Model) -> String {
-    let mut text = format!("{}\n", model.receipt());
-    let _ = writeln!(
-        text,
-        "measured in detail along {} of {} directions",
-        model.dimension(),
-        model.schema().features().len()
-    );
-    if !model.spectrum().is_empty() {
-        let _ = writeln!(text, "\nspread along the released directions (1 = the whole range of a column)");
-        for (i, variance) in model.spectrum().iter().enumerate() {
-            let _ = writeln!(text, "  {:>3}  {:.4}", i + 1, variance.max(0.0).sqrt());
+    let mut text = model.receipt().to_string();
+    let release = model.release();
+    // What lies at or below the edge cannot be told from noise.
+    let found: Vec<f64> = release.spectrum.iter().copied().filter(|variance| *variance > release.edge).collect();
+    if !found.is_empty() {
+        let _ =
+            writeln!(text, "\nspread along the directions that stand out from the noise (1 is a column's whole range)");
+        for (i, variance) in found.iter().enumerate() {
+            let _ = writeln!(text, "  {:>3}  {:.4}", i + 1, variance.sqrt());
         }
     }
     let _ = writeln!(text, "\ncolumns");
@@ -64,7 +67,7 @@ fn describe(column: &Column) -> String {
     let kind = match &column.kind {
         ColumnKind::Continuous { min, max } => format!("continuous, {min} to {max}"),
         ColumnKind::Integer { min, max } => format!("integer, {min} to {max}"),
-        ColumnKind::Boolean => "boolean".to_owned(),
+        ColumnKind::Boolean { .. } => "boolean".to_owned(),
         ColumnKind::Categorical { values } => format!("categorical, {}", values.join(" | ")),
     };
     match column.role {

@@ -5,7 +5,7 @@ use std::path::Path;
 use sunprint::error::Result;
 
 use crate::args::SynthArgs;
-use crate::commands::draw_to;
+use crate::commands::{Target, draw_to};
 use crate::files;
 use crate::measure::{hand_over_receipt, measure, prepare};
 use crate::words::Talk;
@@ -17,11 +17,12 @@ use crate::words::Talk;
 pub fn run(args: &SynthArgs, talk: Talk) -> Result<()> {
     let mut outputs = vec![("--output", Path::new(&args.output.output))];
     outputs.extend(args.model.as_deref().map(|path| ("--model", path)));
+    let target = Target::new(&args.output.output, args.output_format)?;
     let prepared = prepare(&args.measure, &args.report, &outputs)?;
     let model = measure(prepared, talk)?;
     if let Some(path) = &args.model {
-        files::write_whole(path, model.to_json().as_bytes())?;
+        files::write_whole(path, &model.to_json())?;
     }
     hand_over_receipt(model.receipt(), &args.report, talk)?;
-    draw_to(&model, args.draw, &args.output.output, args.output_format, talk)
+    draw_to(&model, args.draw, &target, talk)
 }

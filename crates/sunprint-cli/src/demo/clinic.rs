@@ -2,12 +2,16 @@
 
 use std::fmt::Write;
 
+use sunprint::math::stream::Stream;
+
 use super::columns::{COLUMNS, DIAGNOSES, QUANTITIES};
-use super::dice::Dice;
 use super::patient::Patient;
 
 /// The name of the label column.
 pub const LABEL: &str = "diagnosis";
+
+/// Keeps the simulation's numbers apart from those of the draw, which may have the same seed.
+const PURPOSE: u64 = u64::from_be_bytes(*b"\0\0clinic");
 
 /// The table: simulated, and so public.
 pub struct Clinic {
@@ -20,7 +24,7 @@ pub struct Clinic {
 impl Clinic {
     /// Simulates `rows` patients; the same for the same seed, on every machine.
     pub fn simulate(rows: usize, seed: u64) -> Clinic {
-        let mut dice = Dice::new(seed);
+        let mut dice = Stream::new(seed, PURPOSE, 0);
         let mut clinic = Clinic { values: Vec::with_capacity(rows), diagnoses: Vec::with_capacity(rows) };
         for _ in 0..rows {
             let patient = Patient::draw(&mut dice);

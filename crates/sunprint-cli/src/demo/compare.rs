@@ -1,11 +1,14 @@
 //! Real against synthetic, in a few numbers. The clinic is simulated, so looking is allowed; with real rows, numbers
 //! like these are for the curator alone.
 
-use crate::pending::w1;
+use sunprint::math::stream::Stream;
+use sunprint::math::transport::{Metric, w1};
 
 use super::clinic::Clinic;
 use super::columns::{COLUMNS, DIAGNOSES, QUANTITIES, place};
-use super::dice::Dice;
+
+/// Keeps the choice of rows apart from the simulation and the draw, which may have the same seed.
+const PURPOSE: u64 = u64::from_be_bytes(*b"\0compare");
 
 /// Rows that the distance is measured on.
 pub const SUBSAMPLE: usize = 1_000;
@@ -126,14 +129,9 @@ impl Sheet {
         if scale > 0.0 { product(one, mean_one, other, mean_other) / scale.sqrt() } else { 0.0 }
     }
 
-    /// Rows in a random order, flat.
-    fn shuffled(&self, dice: &mut Dice, count: usize) -> Vec<f64> {
-        let mut order: Vec<usize> = (0..self.units.len()).collect();
-        for i in 0..count.min(order.len()) {
-            let other = i + dice.below(order.len() - i);
-            order.swap(i, other);
-        }
-        order.iter().take(count).flat_map(|&i| self.units[i]).collect()
+    /// `count` different rows, drawn at random, flat.
+    fn some_rows(&self, count: usize, dice: &mut Stream) -> Vec<f64> {
+        dice.choose(self.units.len(), count).into_iter().flat_map(|row| self.units[row]).collect()
     }
 }
 
@@ -158,18 +156,18 @@ impl Comparison {
             shares: shares.collect(),
             within: within.into(),
             correlations: correlations.into(),
-            distances: Distances::between(real, synthetic, &mut Dice::new(seed)),
+            distances: Distances::between(real, synthetic, &mut Stream::new(seed, PURPOSE, 0)),
         }
     }
 }
 
 impl Distances {
-    fn between(real: &Sheet, synthetic: &Sheet, dice: &mut Dice) -> Distances {
-        let both = real.shuffled(dice, 2 * SUBSAMPLE);
+    fn between(real: &Sheet, synthetic: &Sheet, dice: &mut Stream) -> Distances {
+        let both = real.some_rows(2 * SUBSAMPLE, dice);
         let (one, other) = both.split_at(both.len() / 2);
-        let drawn = synthetic.shuffled(dice, SUBSAMPLE);
-        let noise: Vec<f64> = (0..one.len()).map(|_| dice.uniform()).collect();
-        let distance = |rows: &[f64]| w1(one, rows, QUANTITIES);
+        let drawn = synthetic.some_rows(SUBSAMPLE, dice);
+        let noise: Vec<f64> = (0..one.len()).map(|_| dice.unit()).collect();
+        let distance = |rows: &[f64]| w1(one, rows, QUANTITIES, Metric::Euclidean).value;
         Distances { floor: distance(other), synthetic: distance(&drawn), ceiling: distance(&noise) }
     }
 

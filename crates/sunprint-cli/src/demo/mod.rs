@@ -3,7 +3,6 @@
 mod clinic;
 mod columns;
 mod compare;
-mod dice;
 mod patient;
 mod report;
 
@@ -12,11 +11,11 @@ use std::path::Path;
 use sunprint::error::{Error, Kind, Result};
 
 use crate::args::{DataArgs, DemoArgs, DrawArgs, MeasureArgs, OutputFormatArg, PlanArgs, ReportArgs, SchemaArg};
-use crate::commands::draw_to;
+use crate::commands::{Target, draw_to};
 use crate::files;
 use crate::measure::{hand_over_receipt, measure, prepare};
-use crate::pending::Model;
 use crate::words::{Talk, thousands};
+use sunprint::model::Model;
 
 use clinic::Clinic;
 use compare::{Comparison, Sheet};
@@ -33,8 +32,8 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     make_folder(folder)?;
 
     let clinic = Clinic::simulate(rows as usize, seed);
-    files::write_whole(&table, clinic.to_csv().as_bytes())?;
-    files::write_whole(&schema, clinic::schema_toml().as_bytes())?;
+    files::write_whole(&table, &clinic.to_csv())?;
+    files::write_whole(&schema, &clinic::schema_toml())?;
     talk.say(format_args!(
         "{} patients of a clinic, simulated, in {}; what everybody may know about them in {}\n",
         thousands(rows),
@@ -58,7 +57,7 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     let report = ReportArgs::default();
     let prepared = prepare(&options, &report, &[("--output-dir", &model_file)])?;
     let model = measure(prepared, talk)?;
-    files::write_whole(&model_file, model.to_json().as_bytes())?;
+    files::write_whole(&model_file, &model.to_json())?;
     hand_over_receipt(model.receipt(), &report, talk)?;
 
     let target = synthetic.to_string_lossy();
@@ -67,7 +66,7 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         model_file.display()
     ));
     let draw = DrawArgs { rows: Some(rows), seed: Some(seed) };
-    draw_to(&model, draw, &target, OutputFormatArg::default(), talk)?;
+    draw_to(&model, draw, &Target::new(&target, OutputFormatArg::default())?, talk)?;
     talk.gap();
 
     let real = Sheet::of_clinic(&clinic);
@@ -85,9 +84,10 @@ fn make_folder(folder: &Path) -> Result<()> {
 /// The synthetic rows once more, in memory: a seed draws the same rows again.
 fn sheet_of_draw(model: &Model, rows: u64, seed: u64) -> Sheet {
     let mut sheet = Sheet::default();
-    for drawn in model.draw(rows, seed) {
-        for (units, &stratum) in drawn.units.chunks_exact(drawn.width).zip(&drawn.strata) {
-            sheet.push(units, stratum as usize);
+    let drawing = model.draw(rows, seed);
+    for drawn in (0..drawing.blocks()).map(|block| drawing.block(block)) {
+        for (row, &stratum) in drawn.strata.iter().enumerate() {
+            sheet.push(drawn.row(row), stratum as usize);
         }
     }
     sheet

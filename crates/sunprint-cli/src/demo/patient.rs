@@ -4,8 +4,9 @@
 //! and the liver; a diagnosis pushes some of them. Numbers that belong together do so by the formula a laboratory uses
 //! (body mass index, Friedewald's LDL, the CKD-EPI filtration rate of 2021), with noise of measurement on top.
 
+use sunprint::math::stream::Stream;
+
 use super::columns::QUANTITIES;
-use super::dice::Dice;
 
 /// A patient's row.
 pub struct Patient {
@@ -36,8 +37,8 @@ struct Causes {
 }
 
 impl Causes {
-    fn draw(dice: &mut Dice) -> Causes {
-        let female = dice.chance(0.52);
+    fn draw(dice: &mut Stream) -> Causes {
+        let female = dice.unit() < 0.52;
         // Adults only: the few ages below 18 are mirrored at 18.
         let age = (18.0 + (34.0 + 18.0 * dice.normal()).abs()).min(99.0);
         let years = (age - 52.0) / 18.0;
@@ -51,7 +52,7 @@ impl Causes {
             libm::exp(-1.4 + 0.3 * frailty),
             libm::exp(-2.3 + 0.9 * years + 0.3 * metabolic),
         ];
-        let diagnosis = dice.choose(&odds);
+        let diagnosis = choose(&odds, dice);
         let ill_with = |illness: usize| if diagnosis == illness { 1.0 } else { 0.0 };
 
         let infection = ill_with(INFECTION) * (2.6 + 0.8 * dice.normal()).max(0.8);
@@ -79,7 +80,7 @@ impl Causes {
 
 impl Patient {
     /// Draws a patient.
-    pub fn draw(dice: &mut Dice) -> Patient {
+    pub fn draw(dice: &mut Stream) -> Patient {
         let causes = Causes::draw(dice);
         let body = body(&causes, dice);
         let blood = blood(&causes, dice);
@@ -97,7 +98,7 @@ impl Patient {
 }
 
 /// Age, height, weight, body mass index, waist; pressures, heart, breath, temperature, oxygen.
-fn body(c: &Causes, dice: &mut Dice) -> [f64; 11] {
+fn body(c: &Causes, dice: &mut Stream) -> [f64; 11] {
     let mut z = || dice.normal();
     let shrinking = 0.06 * (c.age - 40.0).max(0.0);
     let height = if c.female { 164.0 + 6.5 * z() } else { 177.5 + 7.0 * z() } - shrinking;
@@ -116,7 +117,7 @@ fn body(c: &Causes, dice: &mut Dice) -> [f64; 11] {
 
 /// Haemoglobin, haematocrit, red cells, their volume and width; white cells, neutrophils, lymphocytes; platelets,
 /// ferritin.
-fn blood(c: &Causes, dice: &mut Dice) -> [f64; 10] {
+fn blood(c: &Causes, dice: &mut Stream) -> [f64; 10] {
     let mut z = || dice.normal();
     let haemoglobin = if c.female { 137.0 } else { 151.0 } - 9.5 * c.anaemia + 5.0 * z();
     let haematocrit = 0.295 * haemoglobin + 0.9 * z();
@@ -133,7 +134,7 @@ fn blood(c: &Causes, dice: &mut Dice) -> [f64; 10] {
 }
 
 /// C-reactive protein and sedimentation rate.
-fn inflammation(c: &Causes, dice: &mut Dice) -> [f64; 2] {
+fn inflammation(c: &Causes, dice: &mut Stream) -> [f64; 2] {
     let mut z = || dice.normal();
     let protein = 1.6 * libm::exp(1.05 * c.inflammation + 0.15 * c.metabolic + 0.45 * z());
     let drift = if c.female { 0.3 } else { 0.0 } + 0.012 * (c.age - 50.0);
@@ -142,7 +143,7 @@ fn inflammation(c: &Causes, dice: &mut Dice) -> [f64; 2] {
 }
 
 /// Glucose and HbA1c; cholesterol, LDL, HDL, triglycerides; uric acid.
-fn metabolism(c: &Causes, dice: &mut Dice) -> [f64; 7] {
+fn metabolism(c: &Causes, dice: &mut Stream) -> [f64; 7] {
     let mut z = || dice.normal();
     let glucose = 5.2 + 0.3 * c.metabolic + 2.7 * c.sugar + (0.35 + 0.7 * c.sugar) * z();
     let hba1c = 5.35 + 0.15 * c.metabolic + 0.006 * (c.age - 50.0) + 1.75 * c.sugar + 0.22 * z();
@@ -158,7 +159,7 @@ fn metabolism(c: &Causes, dice: &mut Dice) -> [f64; 7] {
 }
 
 /// Creatinine, filtration rate, urea, potassium, sodium, bicarbonate, calcium.
-fn kidneys(c: &Causes, dice: &mut Dice) -> [f64; 7] {
+fn kidneys(c: &Causes, dice: &mut Stream) -> [f64; 7] {
     let mut z = || dice.normal();
     let loss = c.kidney_loss();
     let creatinine = creatinine_for(c.filtration, c.age, c.female) * libm::exp(0.06 * z());
@@ -172,13 +173,23 @@ fn kidneys(c: &Causes, dice: &mut Dice) -> [f64; 7] {
 }
 
 /// ALT, GGT, albumin.
-fn liver(c: &Causes, dice: &mut Dice) -> [f64; 3] {
+fn liver(c: &Causes, dice: &mut Stream) -> [f64; 3] {
     let mut z = || dice.normal();
     let sex = if c.female { 0.0 } else { 0.22 };
     let alt = 20.0 * libm::exp(sex + 0.2 * c.metabolic + 0.28 * c.liver + 0.25 * z());
     let ggt = 21.0 * libm::exp(sex + 0.24 * c.metabolic + 0.42 * c.liver + 0.1 * c.inflammation + 0.25 * z());
     let albumin = 43.5 - 0.9 * c.frailty - 1.6 * c.inflammation.max(0.0) - 0.9 * c.kidney_loss() + 1.8 * z();
     [alt, ggt, albumin]
+}
+
+/// The place of one of the weights, drawn in proportion to them.
+fn choose(weights: &[f64], dice: &mut Stream) -> usize {
+    let mut rest = dice.unit() * weights.iter().sum::<f64>();
+    let found = weights.iter().position(|weight| {
+        rest -= weight;
+        rest < 0.0
+    });
+    found.unwrap_or(weights.len() - 1)
 }
 
 /// CKD-EPI 2021: filtration rate (mL/min) from creatinine (µmol/L), age and sex.

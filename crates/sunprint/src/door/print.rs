@@ -47,12 +47,18 @@ impl Ticks {
         // Only while every tick is exact as an f64; other columns are rare and take the slower way.
         let exact = 9e15;
         let plain = decimals <= 15 && least.abs() < exact && most.abs() < exact && least <= most;
+        // The product is rounded; the quotient is what a reader of the text gets, and that must not leave the bounds.
+        let (mut least, mut most) = (least as i64, most as i64);
+        if plain {
+            least += i64::from((least as f64 / per_one) < min);
+            most -= i64::from((most as f64 / per_one) > max);
+        }
         Ticks {
             decimals,
             per_one,
             per_one_whole: if plain { 10u64.pow(decimals as u32) } else { 1 },
-            least: least as i64,
-            most: most as i64,
+            least,
+            most,
             plain,
         }
     }
@@ -64,7 +70,7 @@ impl Ticks {
             let _ = write!(out, "{value:?}");
             return;
         }
-        let ticks = ((value * self.per_one).round() as i64).clamp(self.least, self.most);
+        let ticks = ((value * self.per_one).round() as i64).max(self.least).min(self.most);
         if ticks < 0 {
             out.push(b'-');
         }

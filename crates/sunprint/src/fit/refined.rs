@@ -1,10 +1,10 @@
 //! The default method's first two passes: centre and spread, then clipped moments, basis and d′.
 
-use super::{Fit, MeasureStage, Stage, cells, scalar_noise};
+use super::{Fit, MeasureStage, Stage, cells, fixed_point, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::measure::{Consistency, Side, box_sides, plan_measure};
 use crate::model::{Frame, Spot};
-use crate::plan::{Plan, as_float};
+use crate::plan::as_float;
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::subspace::{Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius, texture};
 use crate::tally::codes::Q;
@@ -19,7 +19,7 @@ impl Fit {
         answer: Sensitive<Answer>,
         centre: Charge,
         spread: Charge,
-        moments: Option<Charge>,
+        moments: Charge,
         measure: Charge,
     ) -> Result<Stage> {
         let (sums, square) = answer.split(|answer| match answer {
@@ -33,14 +33,13 @@ impl Fit {
         let sums = self.kernel.cube_sums("centre", sums, u64::from(Q), centre)?;
         let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
         let centre = Centre::read(self.rows, sums.get(), *square.get(), sum_noise, square_noise);
-        match moments {
-            Some(moments) => {
-                let spec =
-                    ClippedMoments { centre: centre.codes.clone(), radius: clip_radius(&centre, &self.plan.tuning) };
-                Ok(Stage::Moments { centre, spec, moments, measure })
-            }
-            None => self.public_basis_stage(&centre, measure),
-        }
+        let plane = self.public_plane()?;
+        let spec = ClippedMoments {
+            centre: centre.codes.clone(),
+            radius: clip_radius(&centre, &self.plan.tuning),
+            plane: plane.map(|vectors| fixed_point(&vectors)),
+        };
+        Ok(Stage::Moments { centre, spec, moments, measure })
     }
 
     /// Pass 2: clipped moments by the Wishart difference, then everything that follows from them for free.
@@ -52,15 +51,19 @@ impl Fit {
         moments: Charge,
         measure: Charge,
     ) -> Result<Stage> {
-        let layout = MomentLayout::new(self.schema.width(), self.schema.strata());
+        let layout = MomentLayout::new(spec.width(self.schema.width()), self.schema.strata());
         let rows = self.rows;
         let gram = answer.map(|answer| match answer {
             Answer::Moments(tally) => assemble(&tally, rows, layout),
             _ => Vec::new(),
         });
         let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
-        let covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
+        let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
+        let public = self.public_plane()?;
+        if let Some(plane) = &public {
+            covariance = covariance.lifted(plane);
+        }
 
         let units = centre.units();
         let tuning = self.plan.tuning;
@@ -72,20 +75,27 @@ impl Fit {
         };
         let allocation = self.allocation(&measure);
         let choice = choose(&covariance, &tuning, &allocation, sides);
-        if !choice.found {
+        if !choice.found && public.is_none() {
             self.receipt.remarks.push(
                 "no direction of the data stands out of the privacy noise at this ε and number of rows: the output is \
                  little more than a cloud in about the right place"
                     .to_string(),
             );
         }
-        let k = self.plan.dimension.unwrap_or(choice.dimension);
+        let k = match (self.plan.dimension, &public) {
+            (Some(k), _) => k,
+            (None, Some(plane)) => plane.len(),
+            (None, None) => choice.dimension,
+        };
         self.receipt.dimension = Some(k);
 
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
-        let texture =
-            if self.plan.texture { texture(&covariance, k, centre.spread, &tuning) } else { Texture::default() };
+        let texture = if self.plan.texture && public.is_none() {
+            texture(&covariance, k, centre.spread, &tuning)
+        } else {
+            Texture::default()
+        };
         let stratum_rows = if covariance.strata.is_empty() {
             vec![rows as f64 / self.schema.strata() as f64; self.schema.strata()]
         } else {
@@ -106,28 +116,9 @@ impl Fit {
         })))
     }
 
-    /// Directions from public knowledge: the measure comes at once, in a box that the spread alone limits.
-    fn public_basis_stage(&mut self, centre: &Centre, measure: Charge) -> Result<Stage> {
-        let vectors = public_vectors(&self.plan, self.schema.width())?;
-        self.receipt.dimension = Some(vectors.len());
-        let units = centre.units();
-        // No direction can have more variance than all of them together.
-        let reach = self.plan.tuning.reach * (centre.spread + centre.noise * centre.noise).sqrt();
-        let sides = box_sides(&units, &vectors, &vec![0.0; vectors.len()], &vec![reach; vectors.len()]);
-        let strata = self.schema.strata();
-        let allocation = self.allocation(&measure);
-        let plan = plan_measure(&sides, &allocation, &vec![self.rows as f64 / strata as f64; strata]);
-        Ok(Stage::Measure(Box::new(MeasureStage {
-            cells: cells(&centre.codes, &vectors, &sides, &plan.cuts, &plan.depths),
-            tree: plan.tree,
-            charge: measure,
-            frame: Frame::Basis { origin: units, vectors, sides },
-            texture: Texture::default(),
-            consistency: Consistency::LeastSquares,
-            spot: Spot::Uniform,
-            spectrum: Vec::new(),
-            edge: 0.0,
-        })))
+    /// The public directions, made orthonormal, if there are any.
+    fn public_plane(&self) -> Result<Option<Vec<Vec<f64>>>> {
+        self.plan.public_basis.as_deref().map(|given| orthonormal(given, self.schema.width())).transpose()
     }
 }
 
@@ -165,23 +156,8 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// The public directions of a plan, made orthonormal. Checked before anything is read, and used after the first pass.
-pub(super) fn public_vectors(plan: &Plan, width: usize) -> Result<Vec<Vec<f64>>> {
-    let mut vectors = orthonormal(plan.public_basis.as_deref().unwrap_or_default(), width)?;
-    if let Some(k) = plan.dimension {
-        if k > vectors.len() {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("`--dimension` is {k} and the public basis has only {} directions", vectors.len()),
-            ));
-        }
-        vectors.truncate(k);
-    }
-    Ok(vectors)
-}
-
 /// Gram-Schmidt, refusing what is not a basis. Public input: errors may name it.
-fn orthonormal(given: &[Vec<f64>], width: usize) -> Result<Vec<Vec<f64>>> {
+pub(super) fn orthonormal(given: &[Vec<f64>], width: usize) -> Result<Vec<Vec<f64>>> {
     let fail = |rule: String| {
         Error::new(Kind::Usage, rule)
             .hint(format!("`--public-basis` takes k rows of {width} numbers, one per numeric column"))

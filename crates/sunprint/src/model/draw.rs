@@ -5,7 +5,7 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
-use super::{Frame, Model, Spot};
+use super::{Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
 use crate::measure::{Side, cell};
@@ -20,7 +20,8 @@ const ROWS: u64 = 1;
 
 /// A seeded draw of N rows from a model.
 pub struct Draw<'a> {
-    model: &'a Model,
+    release: &'a Release,
+    width: usize,
     rows: u64,
     seed: u64,
     order: Permutation,
@@ -38,9 +39,15 @@ struct Leaf {
 impl Model {
     /// Prepares a draw of `rows` rows by `seed`.
     pub fn draw(&self, rows: u64, seed: u64) -> Draw<'_> {
+        Draw::new(&self.release, self.schema.width(), rows, seed)
+    }
+}
+
+impl<'a> Draw<'a> {
+    pub(super) fn new(release: &'a Release, width: usize, rows: u64, seed: u64) -> Draw<'a> {
         let mut leaves = Vec::new();
         let mut before = 0;
-        for (stratum, measure) in self.release.measure.strata.iter().enumerate() {
+        for (stratum, measure) in release.measure.strata.iter().enumerate() {
             for &(index, count) in &measure.leaves {
                 leaves.push(Leaf { stratum: stratum as u32, index, before });
                 before += count;
@@ -49,11 +56,9 @@ impl Model {
         leaves.push(Leaf { stratum: u32::MAX, index: 0, before });
         let mut random = Stream::new(seed, ORDER, 0);
         let start = random.unit();
-        Draw { model: self, rows, seed, order: Permutation::new(rows.max(1), &mut random), start, leaves }
+        Draw { release, width, rows, seed, order: Permutation::new(rows.max(1), &mut random), start, leaves }
     }
-}
 
-impl Draw<'_> {
     /// How many blocks there are.
     pub fn blocks(&self) -> u64 {
         self.rows.div_ceil(BLOCK)
@@ -61,9 +66,18 @@ impl Draw<'_> {
 
     /// One block of rows; an empty one beyond the last.
     pub fn block(&self, block: u64) -> Drawn {
+        self.rows_of(block, Self::row)
+    }
+
+    /// One block of rows before they are projected onto the cube.
+    pub(super) fn free_block(&self, block: u64) -> Drawn {
+        self.rows_of(block, Self::free_row)
+    }
+
+    fn rows_of(&self, block: u64, row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>)) -> Drawn {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
-        let width = self.model.schema.width();
+        let width = self.width;
         let mut random = Stream::new(self.seed, ROWS, block);
         let mut drawn = Drawn { width, units: Vec::with_capacity((last - first) as usize * width), strata: Vec::new() };
         let mut cells = std::collections::HashMap::new();
@@ -71,7 +85,7 @@ impl Draw<'_> {
             let which = self.leaf(row);
             let leaf = &self.leaves[which];
             let sides = cells.entry(which).or_insert_with(|| self.cell(leaf));
-            self.row(leaf.stratum as usize, sides, &mut random, &mut drawn.units);
+            row_of(self, leaf.stratum as usize, sides, &mut random, &mut drawn.units);
             drawn.strata.push(leaf.stratum);
         }
         drawn
@@ -91,9 +105,9 @@ impl Draw<'_> {
     }
 
     fn cell(&self, leaf: &Leaf) -> Vec<Side> {
-        let measure = &self.model.release.measure;
+        let measure = &self.release.measure;
         let depth = usize::from(measure.strata[leaf.stratum as usize].depth);
-        match &self.model.release.frame {
+        match &self.release.frame {
             Frame::Basis { sides, .. } => cell(sides, &measure.cuts, depth, leaf.index),
             Frame::Columns { width } => {
                 cell(&vec![Side { low: 0.0, width: 1.0 }; *width], &measure.cuts, depth, leaf.index)
@@ -101,9 +115,16 @@ impl Draw<'_> {
         }
     }
 
-    /// Lifts a point of the cell, adds the texture, and projects onto the cube.
+    /// A row of the cube: the point nearest to the free row (the paper's metric projection).
     fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
-        let release = &self.model.release;
+        let at = out.len();
+        self.free_row(stratum, cell, random, out);
+        out[at..].iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+    }
+
+    /// Lifts a point of the cell and adds the texture; the result may lie outside the cube.
+    fn free_row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+        let release = self.release;
         let mut spot = |side: &Side| {
             let along = match release.spot {
                 Spot::Uniform => random.unit(),
@@ -133,7 +154,6 @@ impl Draw<'_> {
                 *x += deviation * random.normal();
             }
         }
-        out[at..].iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
     }
 }
 

@@ -12,9 +12,8 @@
 //! Pure: discrete Laplace of scale b_j in coordinate j loses at most Σ_j |a_j|/b_j. Concentrated: discrete Gaussian of
 //! variance σ_j² loses at most Σ_j a_j²/(2σ_j²) (see [`super::gaussian`]).
 //!
-//! The symmetric matrix has d(d−1)/2 entries below the diagonal (scale b) and d on it (scale 2b, as in the paper, where
-//! it makes the noise matrix's law invariant under signed permutations at the right scale): the loss is at most
-//! s·(d(d−1)/2)/b + s·d/(2b) = s·d²/(2b). With b = slack·s·d²/(2ε) this is ε/slack ≤ ε.
+//! The symmetric matrix has d(d−1)/2 entries below the diagonal (scale b) and d on it (scale 2b, as in the paper): the
+//! loss is at most s·(d(d−1)/2)/b + s·d/(2b) = s·d²/(2b). With b = slack·s·d²/(2ε) this is ε/slack ≤ ε.
 //! Concentrated, variance σ² below and 2σ² on the diagonal: s²·(d(d−1)/2)/(2σ²) + s²·d/(4σ²) = s²d²/(4σ²), so
 //! σ² = slack²·s²·d²/(4ρ).
 //! # Accuracy

@@ -91,8 +91,9 @@ fn add_cube_noise(laplace: &Laplace, entropy: &mut Entropy, sums: &mut [i64]) {
 
 /// r ≥ 0 with P(r) ∝ (2r+1)^d e^{−r/b}.
 ///
-/// b ≤ 2⁷² and d < 2³²: a radius of 2¹²⁶ would need a sum of d+1 geometric variables 2²² times their mean, which has
-/// probability below exp(−2⁵³·…): less than the chance to guess the key of the cipher, ever. The sum is checked.
+/// b ≤ 2⁷², and d < 2³² in any memory. For t to reach 2¹²⁶ one of the d+1 geometric variables would have to reach 2⁹³,
+/// that is 2²¹ scales: probability below e^{−2,000,000}, next to which the key of the cipher is easily guessed. The sum
+/// is checked all the same: it cannot wrap.
 fn radius(laplace: &Laplace, entropy: &mut Entropy, d: u64) -> u128 {
     loop {
         let t: u128 = (0..=d).map(|_| laplace.geometric(entropy)).sum();

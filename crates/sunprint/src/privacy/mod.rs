@@ -8,7 +8,7 @@
 //!   that is exact or rounded up. So there is no hidden δ from rounding.
 //! * Nothing fails because of a private value; errors speak of charges, weights and shapes, which are public.
 //! * The adversary sees the output, not the clock: the time a draw takes depends on the noise.
-//! * The proofs speak of ideal coins; [`entropy`](self) stretches a 256-bit key of the operating system by ChaCha20.
+//! * The proofs speak of ideal coins; `entropy.rs` stretches a 256-bit key from the operating system by ChaCha20.
 //!
 //! | mechanism | pure | concentrated | file |
 //! |---|---|---|---|

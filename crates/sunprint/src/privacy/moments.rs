@@ -35,6 +35,8 @@
 //! In place of He, Strohmer, Vershynin, Zhu, Algorithm 2. Not the one-sided Wishart mechanism (Jiang, Xie, Zhang 2016),
 //! whose support depends on the data.
 
+use std::sync::OnceLock;
+
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
@@ -152,7 +154,10 @@ impl Kernel {
     }
 }
 
-/// The machine's threads; one where starting another takes longer than the work. The result does not depend on it.
+/// The machine's threads, asked for once; one where starting another takes longer than the work. The result does not
+/// depend on their number.
 fn threads(order: usize) -> usize {
-    if order < 32 { 1 } else { std::thread::available_parallelism().map_or(2, usize::from) }
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    let all = || std::thread::available_parallelism().map_or(2, usize::from);
+    if order < 32 { 1 } else { *THREADS.get_or_init(all) }
 }

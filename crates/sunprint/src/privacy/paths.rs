@@ -57,7 +57,8 @@ const DEEPEST: usize = 40;
 impl PathTree {
     /// How many leaves there are in all.
     pub fn leaves(&self) -> usize {
-        self.strata.iter().map(|weights| 1usize << weights.len()).sum()
+        let leaves = |depth: usize| u32::try_from(depth).ok().and_then(|depth| 1usize.checked_shl(depth));
+        self.strata.iter().fold(0, |sum, weights| sum.saturating_add(leaves(weights.len()).unwrap_or(usize::MAX)))
     }
 
     /// # Errors

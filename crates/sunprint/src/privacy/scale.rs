@@ -143,7 +143,7 @@ mod tests {
                 // scale ≥ num/den, and by at most one part in 2²⁰ (fractions below one: one part in 2⁶¹ of one).
                 let (up, down) = (BigUint::from(scale.num()) * &den, BigUint::from(scale.den()) * &num);
                 prop_assert!(up >= down);
-                prop_assert!((up - &down) << 20 <= down + (BigUint::from(scale.den()) * den >> 40));
+                prop_assert!((up - &down) << 20 <= down + ((BigUint::from(scale.den()) * den) >> 40));
                 prop_assert!(scale.num() < 1 << 101 && scale.den() < 1 << 62);
             } else {
                 prop_assert!(num > den << 100);

@@ -219,6 +219,7 @@ fn first_try(normals: &Normals, gram: &mut [i64], grid: Grid, places: u32, threa
         rest = others;
         pieces.push((from, to, piece));
     }
+    let threads = threads.clamp(1, pieces.len().max(1));
     let queue = Mutex::new(pieces);
     let decide = Enclosure { grid, columns: columns as i128, places: 2 * places };
     let work = || {
@@ -243,10 +244,10 @@ fn first_try(normals: &Normals, gram: &mut [i64], grid: Grid, places: u32, threa
         }
     };
     std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut open = work();
-        for helper in helpers {
-            open.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        for other in others {
+            open.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         open
     })
@@ -264,8 +265,9 @@ struct Enclosure {
 impl Enclosure {
     /// g·⌊(G + s·w)/g + ½⌋ if every w in (sum ± E)·u² gives the same, E = sizes + n.
     ///
-    /// |sum| + E < 2¹²⁶ in units of 2^−2F. In units of 2⁻⁷⁴ an end is below 2⁹⁷ (F = 52: shifted down by 30; F ≤ 37:
-    /// shifted up by 74 − 2F ≤ 73 from below 2^{2F+33}); times r ≤ 2²⁴ it is below 2¹²¹ (2¹²⁷ is never reached).
+    /// |sum| + E < 2¹²⁶ in units of 2^−2F (see [`first_try`]). With F = 52 an end in units of 2⁻⁷⁴ is below 2⁹⁶ + 1, times
+    /// r ≤ 2²⁴ below 2¹²¹: no overflow, and the quotient of at most 47 bits times g ≤ 2⁶⁶ fits too. (Fewer than 37 places
+    /// are for tests.)
     #[inline]
     fn rounded(&self, sum: i128, sizes: i128, gram: i64) -> Option<i64> {
         let error = sizes + self.columns;

@@ -12,8 +12,8 @@ fn long_way(normals: &mut Normals, entropy: &mut Entropy, gram: &[i64], grid: Gr
     for i in 0..p {
         for j in 0..=i {
             let mut w = BigInt::ZERO;
-            for k in 0..columns {
-                let term = &z[i][k] * &z[j][k];
+            for (k, (left, right)) in z[i].iter().zip(&z[j]).enumerate() {
+                let term = left * right;
                 w = if k <= p { w + term } else { w - term };
             }
             let unit = BigInt::from(1) << (2 * bits);
@@ -97,6 +97,8 @@ fn the_grid_never_lowers_the_scale() {
     for s in [1, 2, 3, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, (1 << 25) - 1, (1 << 60) + 1, 1 << 90, (1 << 90) - 1] {
         let grid = Grid::at_least(s);
         assert!(grid.scale() >= s && grid.scale() - s <= s >> 22, "{s}");
+        let again = Grid::at_least(grid.scale());
+        assert_eq!((again.multiple, again.exponent), (grid.multiple, grid.exponent));
         assert!(grid.multiple <= 1 << 24 && grid.exponent <= 66);
         assert!(s <= 1 << 24 || grid.multiple >= 1 << 23);
     }

@@ -195,7 +195,7 @@ fn parse_kind(page: &Page, fields: &Fields, name: &str) -> Result<ColumnKind> {
             } else {
                 "`min` and `max` belong to continuous and integer columns; categories have `values`"
             };
-            return Err(page.refuse(span.start, format!("column `{name}` is {kind} and has no `{key}`"), hint));
+            return Err(page.refuse(span.start, format!("column `{name}` is {kind} and must not have `{key}`"), hint));
         }
     }
     match kind {

@@ -82,7 +82,7 @@ impl ArrowRows {
 /// Whether a dictionary of this type has keys for so many texts; numbers written as text have no dictionary.
 fn fits_dictionary(form: PhysicalType, texts: usize) -> bool {
     let PhysicalType::Dictionary { key_bits, signed, .. } = form else { return false };
-    let bits = u32::from(key_bits) - u32::from(signed);
+    let bits = u32::from(key_bits.min(64)).saturating_sub(u32::from(signed));
     texts > 0 && (texts as u128) <= 1u128 << bits
 }
 

@@ -92,8 +92,10 @@ impl Layout {
     pub fn match_schema(&self, schema: &Schema, place: &str) -> Result<Vec<usize>> {
         let refuse = |rule: String, hint: &str| Err(Error::new(Kind::Data, rule).at(place).hint(hint));
         let known: HashMap<&str, usize> = schema.columns.iter().zip(0..).map(|(c, i)| (c.name.as_str(), i)).collect();
+        // Spaces around a name are kept for the output and do not count here.
+        let find = |name: &str| known.get(name).or_else(|| known.get(name.trim())).copied();
         // A file without a header begins with a row of values, and those must not be shown as names.
-        if !self.columns.iter().any(|column| known.contains_key(column.name.as_str())) {
+        if !self.columns.iter().any(|column| find(&column.name).is_some()) {
             return refuse(
                 "the first line names no column of the schema".to_string(),
                 "the file must begin with a header, and the schema must use the same names",
@@ -102,12 +104,12 @@ impl Layout {
         let mut places = Vec::with_capacity(self.columns.len());
         let mut seen = vec![false; schema.columns.len()];
         for (number, column) in self.columns.iter().enumerate() {
-            match known.get(column.name.as_str()) {
-                Some(&c) if seen[c] => {
+            match find(&column.name) {
+                Some(c) if seen[c] => {
                     let hint = "give every column its own name";
-                    return refuse(format!("column `{}` appears twice in the file", column.name), hint);
+                    return refuse(format!("column `{}` appears twice in the file", column.name.trim()), hint);
                 }
-                Some(&c) => {
+                Some(c) => {
                     seen[c] = true;
                     places.push(c);
                 }

@@ -17,6 +17,7 @@ pub(super) struct Lines<'a> {
     /// The part of a line at the end of the block before.
     rest: Vec<u8>,
     line: u64,
+    ends: Ends,
     over: bool,
     quoted: Option<csv::Reader<Box<dyn Read + Send + 'a>>>,
 }
@@ -27,7 +28,14 @@ pub(super) enum Block {
     Lines(Vec<u8>, u64),
     /// Rows, taken apart. Once a quote was seen, only one who reads everything in order knows which line ends are
     /// inside of quotes.
-    Rows(Vec<csv::StringRecord>, u64),
+    Rows(Vec<csv::StringRecord>, u64, Ends),
+}
+
+/// Whether lines end with one letter or with two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    One,
+    Two,
 }
 
 /// Counts what is read, for whoever watches.
@@ -65,16 +73,19 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
         return Err(empty(&place));
     }
     let (header, line) = header(&mut source, &place)?;
+    let ends = if header.ends_with(b"\r\n") { Ends::Two } else { Ends::One };
     let mut names = csv::StringRecord::new();
     let read = reader(header.as_slice(), format).read_record(&mut names);
-    if !read.map_err(|fault| csv_fault(&place, 1, &fault))? {
+    if !read.map_err(|fault| csv_fault(&place, 1, ends, &fault))? {
         let rule = "the file has no header";
         return Err(Error::new(Kind::Data, rule).at(&place).hint("the first line must name the columns"));
     }
-    let physical =
-        |name: &str| Physical { name: name.trim().to_string(), physical: PhysicalType::Plain, nullable: true };
+    let physical = |name: &str| Physical { name: name.to_string(), physical: PhysicalType::Plain, nullable: true };
     let layout = Layout { columns: names.iter().map(physical).collect() };
-    Ok((layout, Lines { place, format, source: Box::new(source), rest: Vec::new(), line, over: false, quoted: None }))
+    Ok((
+        layout,
+        Lines { place, format, source: Box::new(source), rest: Vec::new(), line, ends, over: false, quoted: None },
+    ))
 }
 
 /// The bytes of the header and the line after it. A header ends at the first line end that is not inside of quotes.
@@ -106,13 +117,11 @@ fn reader<R: Read>(source: R, format: Format) -> csv::Reader<R> {
         .from_reader(source)
 }
 
-fn csv_fault(place: &str, first_line: u64, fault: &csv::Error) -> Error {
-    let line = fault.position().map_or(first_line, |position| first_line + position.line() - 1);
+fn csv_fault(place: &str, first: u64, ends: Ends, fault: &csv::Error) -> Error {
+    let line = line_of(fault.position(), first, ends);
     match fault.kind() {
         csv::ErrorKind::Io(fault) => words::unreadable(place, fault),
-        csv::ErrorKind::Utf8 { .. } => Error::new(Kind::Data, "this line is not UTF-8 text")
-            .at(format!("{place}:{line}"))
-            .hint("save the file as UTF-8, and check that it is not of another format"),
+        csv::ErrorKind::Utf8 { .. } => not_utf8(place, line),
         _ => Error::new(Kind::Data, "this line cannot be read").at(format!("{place}:{line}")).hint("check the quotes"),
     }
 }
@@ -157,11 +166,11 @@ impl Lines<'_> {
         let mut rows = Vec::with_capacity(ROWS);
         let mut record = csv::StringRecord::new();
         while rows.len() < ROWS
-            && reader.read_record(&mut record).map_err(|fault| csv_fault(&self.place, self.line, &fault))?
+            && reader.read_record(&mut record).map_err(|fault| csv_fault(&self.place, self.line, self.ends, &fault))?
         {
             rows.push(record.clone());
         }
-        Ok((!rows.is_empty()).then_some(Block::Rows(rows, self.line)))
+        Ok((!rows.is_empty()).then_some(Block::Rows(rows, self.line, self.ends)))
     }
 
     pub(super) fn place(&self) -> &str {
@@ -169,39 +178,82 @@ impl Lines<'_> {
     }
 }
 
-/// Calls `row` for every row of a block. Refuses rows with another number of values than the header has names.
+/// Calls `row` with the values of every row of a block. Refuses rows with another number of values than the header has
+/// names.
 pub(super) fn for_each_row(
     block: Block,
     place: &str,
     format: Format,
     columns: usize,
-    mut row: impl FnMut(&csv::StringRecord),
+    mut row: impl FnMut(&[&str]),
 ) -> Result<()> {
-    match block {
+    let mut values = Vec::with_capacity(columns);
+    match &block {
         Block::Lines(bytes, first) => {
-            let mut reader = reader(bytes.as_slice(), format);
-            let mut record = csv::StringRecord::new();
-            while reader.read_record(&mut record).map_err(|fault| csv_fault(place, first, &fault))? {
-                even(&record, place, first, columns)?;
-                row(&record);
+            let text = match std::str::from_utf8(bytes) {
+                Ok(text) => text,
+                // The lines before are looked at first, so that the first fault of the file is the one reported.
+                Err(fault) => std::str::from_utf8(&bytes[..fault.valid_up_to()]).unwrap_or_default(),
+            };
+            let whole = text.len() == bytes.len();
+            let mut line = *first;
+            let mut start = 0;
+            let mut end_line = |start: usize, end: usize, values: &mut Vec<_>, line: u64| {
+                let last = &text[start..end];
+                values.push(last.strip_suffix('\r').unwrap_or(last));
+                // A blank line is no row.
+                if values.len() > 1 || !values[0].is_empty() {
+                    even(values.len(), place, line, columns)?;
+                    row(values);
+                }
+                values.clear();
+                Result::Ok(())
+            };
+            for at in memchr::memchr2_iter(format.delimiter(), b'\n', text.as_bytes()) {
+                if text.as_bytes()[at] == b'\n' {
+                    end_line(start, at, &mut values, line)?;
+                    line += 1;
+                } else {
+                    values.push(&text[start..at]);
+                }
+                start = at + 1;
+            }
+            if !whole {
+                return Err(not_utf8(place, line));
+            }
+            if start < text.len() || !values.is_empty() {
+                end_line(start, text.len(), &mut values, line)?;
             }
         }
-        Block::Rows(rows, first) => {
-            for record in &rows {
-                even(record, place, first, columns)?;
-                row(record);
+        Block::Rows(rows, first, ends) => {
+            for record in rows {
+                even(record.len(), place, line_of(record.position(), *first, *ends), columns)?;
+                values.clear();
+                values.extend(record.iter());
+                row(&values);
             }
         }
     }
     Ok(())
 }
 
-fn even(record: &csv::StringRecord, place: &str, first: u64, columns: usize) -> Result<()> {
-    if record.len() == columns {
+/// The line of a place in the part of the file that begins with line `first`. Where lines end with two letters, the
+/// second is only counted with the line behind it.
+fn line_of(position: Option<&csv::Position>, first: u64, ends: Ends) -> u64 {
+    position.map_or(first, |at| first + at.line() - 1 + u64::from(ends == Ends::Two && at.byte() > 0))
+}
+
+fn not_utf8(place: &str, line: u64) -> Error {
+    Error::new(Kind::Data, "this line is not UTF-8 text")
+        .at(format!("{place}:{line}"))
+        .hint("save the file as UTF-8, and check that it is not of another format")
+}
+
+fn even(found: usize, place: &str, line: u64, columns: usize) -> Result<()> {
+    if found == columns {
         return Ok(());
     }
-    let line = record.position().map_or(first, |position| first + position.line() - 1);
-    let (found, named) = (count(record.len(), "value"), count(columns, "column"));
+    let (found, named) = (count(found, "value"), count(columns, "column"));
     Err(Error::new(Kind::Data, format!("this line has {found} and the header names {named}"))
         .at(format!("{place}:{line}"))
         .hint("every line needs one value for each column; put values that contain the delimiter in quotes"))

@@ -1,11 +1,226 @@
-//! placeholder
-use super::place::Input;
+//! A first schema for a file: from its header alone, or from all of it where the data is declared public.
+
+use super::arrow_in::ArrowFile;
+use super::parquet_in::ParquetFile;
+use super::place::{Format, Input};
+use super::{Layout, PhysicalType, Progress, Silent, arrays, lines, words};
+use crate::door::Raw;
 use crate::error::Result;
-/// x
-pub fn skeleton(_: &Input) -> Result<String> {
-    Ok(String::new())
+use crate::schema::{MOST_STRATA, toml_text};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# The schema of the table, from its header alone: no row was looked at.
+# Fill in what is public knowledge, without looking at the data:
+#   kind    continuous | integer | boolean | categorical
+#   min/max the smallest and largest value that the column can have
+#   values  for categorical columns: every category, with role = \"label\" or role = \"stratum\"
+";
+
+const PUBLIC_HEAD: &str = "\
+# The schema of the table, with kinds, bounds and categories taken from the data itself,
+# because the data was declared public. Bounds taken from private data would break the promise.
+";
+
+/// A schema with names, and kinds where the file has types; bounds and categories are left as `"?"`. Reads only the
+/// header.
+pub fn skeleton(input: &Input) -> Result<String> {
+    let layout = match input.format()? {
+        Format::Parquet => ParquetFile::open(input)?.layout,
+        Format::Arrow => ArrowFile::open(input)?.layout,
+        text => lines::open(input, text, &Silent)?.0,
+    };
+    let mut out = begin(HEAD);
+    for column in &layout.columns {
+        begin_column(&mut out, &column.name);
+        out.push_str(match column.physical {
+            PhysicalType::Bool => "kind = \"boolean\"\n",
+            PhysicalType::Utf8 | PhysicalType::LargeUtf8 | PhysicalType::Utf8View | PhysicalType::Dictionary { .. } => {
+                "kind = \"categorical\"\nvalues = \"?\"\nrole = \"label\"\n"
+            }
+            PhysicalType::Plain
+            | PhysicalType::Float16
+            | PhysicalType::Float32
+            | PhysicalType::Float64
+            | PhysicalType::Decimal128 { .. } => "kind = \"continuous\"\nmin = \"?\"\nmax = \"?\"\n",
+            _ => "kind = \"integer\"\nmin = \"?\"\nmax = \"?\"\n",
+        });
+    }
+    Ok(out)
 }
-/// x
-pub fn skeleton_from_public_data(_: &Input) -> Result<String> {
-    Ok(String::new())
+
+fn begin(head: &str) -> String {
+    format!("{head}\n[dataset]\nunit = \"row\"  # one person, one row\n")
+}
+
+fn begin_column(out: &mut String, name: &str) {
+    // Writing to a text does not fail.
+    let _ = write!(out, "\n[[column]]\nname = {}\n", toml_text(name));
+}
+
+/// A schema with kinds, bounds and categories from the data. Only for data that is public: the bounds of private data
+/// are private.
+pub fn skeleton_from_public_data(input: &Input, progress: &dyn Progress) -> Result<String> {
+    let seen = match input.format()? {
+        Format::Parquet => see_parquet(input, progress),
+        Format::Arrow => see_arrow(input, progress),
+        text => see_text(input, text, progress),
+    };
+    progress.done();
+    let (layout, columns) = seen?;
+    let mut out = begin(PUBLIC_HEAD);
+    for (physical, seen) in layout.columns.iter().zip(columns) {
+        begin_column(&mut out, &physical.name);
+        seen.describe(&mut out);
+    }
+    Ok(out)
+}
+
+type Seen = (Layout, Vec<Column>);
+
+fn see_text(input: &Input, format: Format, progress: &dyn Progress) -> Result<Seen> {
+    let (layout, mut file) = lines::open(input, format, progress)?;
+    let place = file.place().to_string();
+    let mut columns = vec![Column::default(); layout.columns.len()];
+    let mut rows = 0u64;
+    while let Some(block) = file.next_block()? {
+        lines::for_each_row(block, &place, format, columns.len(), |values| {
+            rows += 1;
+            values.iter().zip(&mut columns).for_each(|(text, column)| column.see(Raw::Text(text)));
+        })?;
+    }
+    some_rows(rows, &place)?;
+    Ok((layout, columns))
+}
+
+fn see_arrow(input: &Input, progress: &dyn Progress) -> Result<Seen> {
+    let mut file = ArrowFile::open(input)?;
+    progress.start(&format!("reading {}", file.place), None);
+    let mut columns = vec![Column::default(); file.layout.columns.len()];
+    let mut rows = 0;
+    while let Some(batch) = file.next_rows()? {
+        rows += batch.num_rows() as u64;
+        see_batch(&batch, &mut columns);
+        progress.advance(batch.num_rows() as u64);
+    }
+    some_rows(rows, &file.place)?;
+    Ok((file.layout, columns))
+}
+
+fn see_parquet(input: &Input, progress: &dyn Progress) -> Result<Seen> {
+    let file = ParquetFile::open(input)?;
+    progress.start(&format!("reading {}", input.place()), Some(file.rows));
+    some_rows(file.rows, &input.place())?;
+    let mut columns = vec![Column::default(); file.layout.columns.len()];
+    file.for_each_batch(|batch| {
+        see_batch(&batch, &mut columns);
+        progress.advance(batch.num_rows() as u64);
+        true
+    })?;
+    Ok((file.layout, columns))
+}
+
+fn see_batch(batch: &arrow_array::RecordBatch, columns: &mut [Column]) {
+    for (array, column) in batch.columns().iter().zip(columns) {
+        arrays::for_each(array.as_ref(), 0..batch.num_rows(), |_, raw| column.see(raw));
+    }
+}
+
+fn some_rows(rows: u64, place: &str) -> Result<()> {
+    if rows == 0 { Err(words::no_rows(place)) } else { Ok(()) }
+}
+
+/// What was seen of one public column.
+#[derive(Clone)]
+struct Column {
+    /// Whether everything seen so far was a whole number, a number, a truth value.
+    whole: bool,
+    number: bool,
+    truth: bool,
+    wholes: Option<(i64, i64)>,
+    numbers: Option<(f64, f64)>,
+    texts: BTreeSet<String>,
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Column { whole: true, number: true, truth: true, wholes: None, numbers: None, texts: BTreeSet::new() }
+    }
+}
+
+impl Column {
+    fn see(&mut self, raw: Raw) {
+        match raw {
+            Raw::Empty => {}
+            Raw::Truth(_) => (self.whole, self.number) = (false, false),
+            Raw::Integer(x) => {
+                self.truth = false;
+                let (min, max) = self.wholes.unwrap_or((x, x));
+                self.wholes = Some((min.min(x), max.max(x)));
+                self.see_number(x as f64);
+            }
+            Raw::Number(x) => {
+                (self.truth, self.whole) = (false, false);
+                self.see_number(x);
+            }
+            Raw::Text(text) => self.see_text(text.trim()),
+        }
+    }
+
+    fn see_number(&mut self, x: f64) {
+        if x.is_finite() {
+            let (min, max) = self.numbers.unwrap_or((x, x));
+            self.numbers = Some((min.min(x), max.max(x)));
+        }
+    }
+
+    fn see_text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if let Ok(x) = text.parse::<i64>() {
+            self.see(Raw::Integer(x));
+        } else if let Ok(x) = text.parse::<f64>() {
+            self.see(Raw::Number(x));
+        } else {
+            (self.whole, self.number) = (false, false);
+            self.truth &= ["true", "false", "yes", "no"].contains(&text.to_ascii_lowercase().as_str());
+        }
+        if self.texts.len() <= MOST_STRATA && !self.texts.contains(text) {
+            self.texts.insert(text.to_string());
+        }
+    }
+
+    fn describe(&self, out: &mut String) {
+        let _ = match (self.wholes, self.numbers) {
+            (Some((min, max)), _) if self.whole => {
+                // One value alone is no range.
+                let (min, max) = if min < max {
+                    (min, max)
+                } else {
+                    (min.min(i64::MAX - 1), min.max(i64::MIN + 1).saturating_add(1))
+                };
+                write!(out, "kind = \"integer\"\nmin = {min}\nmax = {max}\n")
+            }
+            (_, Some((min, max))) if self.number => {
+                let max = if min < max { max } else { min + min.abs().max(1.0) };
+                write!(out, "kind = \"continuous\"\nmin = {min:?}\nmax = {max:?}\n")
+            }
+            _ if self.number => {
+                write!(out, "kind = \"continuous\"  # no values were found\nmin = \"?\"\nmax = \"?\"\n")
+            }
+            _ if self.truth => writeln!(out, "kind = \"boolean\""),
+            _ if self.texts.len() > MOST_STRATA => {
+                write!(
+                    out,
+                    "kind = \"categorical\"  # more than {MOST_STRATA} different texts\nvalues = \"?\"\nrole = \"label\"\n"
+                )
+            }
+            _ => {
+                let values: Vec<String> = self.texts.iter().map(|text| toml_text(text)).collect();
+                write!(out, "kind = \"categorical\"\nvalues = [{}]\nrole = \"label\"\n", values.join(", "))
+            }
+        };
+    }
 }

@@ -24,16 +24,16 @@ pub(super) fn read(input: &Input, format: Format, schema: &Schema, progress: &dy
                 let length = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len()) + 1;
                 bytes.len() / length + 1
             }
-            Block::Rows(rows, _) => rows.len(),
+            Block::Rows(rows, ..) => rows.len(),
         };
         strata.reserve(rows);
         codes.reserve(rows * plan.width());
-        lines::for_each_row(block, &place, format, columns.len(), |record| {
+        lines::for_each_row(block, &place, format, columns.len(), |values| {
             for &(number, column) in plan.features() {
-                codes.push(door.gate(column).encode(Raw::Text(&record[number])));
+                codes.push(door.gate(column).encode(Raw::Text(values[number])));
             }
             let share = |&(number, column, weight): &(usize, usize, u32)| {
-                weight * door.gate(column).category(Raw::Text(&record[number]))
+                weight * door.gate(column).category(Raw::Text(values[number]))
             };
             strata.push(plan.strata().iter().map(share).sum());
         })?;

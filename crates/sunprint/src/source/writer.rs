@@ -126,7 +126,7 @@ impl Write for Target {
 type Buffered = BufWriter<Target>;
 
 enum Shape {
-    Text(TextRows, Squeezed),
+    Text(TextRows, Box<Squeezed>),
     Parquet(ArrowRows, Box<ArrowWriter<Buffered>>),
     Arrow(ArrowRows, Box<FileWriter<Buffered>>),
 }
@@ -212,7 +212,7 @@ impl TableWriter {
                 let mut header = Vec::new();
                 rows.header(&mut header, layout.columns.iter().map(|column| &column.name));
                 sink.write_all(&header).map_err(|_| failed())?;
-                Shape::Text(rows, sink)
+                Shape::Text(rows, Box::new(sink))
             }
         };
         Ok(TableWriter { shape, door: Door::new(schema), width: schema.width(), place, trouble })

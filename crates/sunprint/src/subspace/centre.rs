@@ -8,7 +8,7 @@ use crate::tally::codes::Q;
 pub struct Centre {
     /// The centre rounded to codes: what the next pass subtracts.
     pub codes: Vec<u16>,
-    /// Standard deviation of the noise in one coordinate of the centre, in units.
+    /// Standard deviation of what is left of the noise in one coordinate of the centre, in units.
     pub noise: f64,
     /// `t̂`: the estimated trace of the covariance, in units.
     pub spread: f64,
@@ -29,13 +29,12 @@ impl Centre {
     /// its variance, with a prior deviation as large as the prior itself.
     pub fn read(rows: u64, sums: &[i64], square: i128, sum_noise: f64, square_noise: f64) -> Centre {
         let (n, q, d) = (rows as f64, f64::from(Q), sums.len() as f64);
-        let mean: Vec<f64> = sums.iter().map(|&sum| (sum as f64 / (n * q)).clamp(0.0, 1.0)).collect();
+        let measured: Vec<f64> = sums.iter().map(|&sum| sum as f64 / (n * q)).collect();
+        let (mean, noise) = shrunk(&measured, sum_noise / (n * q));
         let codes: Vec<u16> = mean.iter().map(|m| (m * q).round() as u16).collect();
-        let noise = sum_noise / (n * q);
         let spread_noise = square_noise / (4.0 * n * q * q);
         let away: f64 = mean.iter().map(|m| (m - 0.5) * (m - 0.5)).sum();
-        // A coordinate is known to lie in [0, 1], so its noise cannot matter more than that of a uniform guess.
-        let measured = square as f64 / (4.0 * n * q * q) - away + d * (noise * noise).min(1.0 / 12.0);
+        let measured = square as f64 / (4.0 * n * q * q) - away + d * noise * noise;
         let prior = TYPICAL_SPREAD * d;
         let trust = prior * prior / (prior * prior + spread_noise * spread_noise);
         let spread = (trust * measured + (1.0 - trust) * prior).clamp(1e-6 * d, 0.25 * d);
@@ -48,12 +47,32 @@ impl Centre {
     }
 }
 
+/// Measured column means, drawn towards their common mean by as much as their noise explains how they differ, and the
+/// standard deviation of the error that is left.
+///
+/// Empirical Bayes (James and Stein): with column means of variance `v` around their common mean and noise `σ²`, the
+/// best linear estimate keeps the fraction `w = v/(v + σ²)` of a column's deviation and has variance `w σ²`. The data
+/// show `v + σ²`, so `v` is known up to the noise; it is never taken below a hundredth of its largest value, ¼. The
+/// common mean averages d columns; it is itself drawn towards the middle of the bounds in the same way, with `v = 1/12`.
+fn shrunk(measured: &[f64], noise: f64) -> (Vec<f64>, f64) {
+    let (d, variance) = (measured.len() as f64, noise * noise);
+    let common_variance = variance / d;
+    let common_keep = (1.0 / 12.0) / (1.0 / 12.0 + common_variance);
+    let common = 0.5 + common_keep * (measured.iter().sum::<f64>() / d - 0.5);
+    let seen = measured.iter().map(|m| (m - common) * (m - common)).sum::<f64>() / (d - 1.0).max(1.0);
+    let between = (seen - variance).clamp(0.0025, 0.25);
+    let keep = between / (between + variance);
+    let left = keep * variance + (1.0 - keep).powi(2) * common_keep * common_variance;
+    let mean = measured.iter().map(|m| (common + keep * (m - common)).clamp(0.0, 1.0)).collect();
+    (mean, left.sqrt())
+}
+
 /// The clip radius in codes: `C² = κ (t̂ + d · noise²)`, at most the distance from the centre to the far corner.
 ///
 /// Rows lie about √t̂ from their mean, and their mean lies about `√d · noise` from the released centre.
 pub fn clip_radius(centre: &Centre, tuning: &Tuning) -> u32 {
     let (q, d) = (f64::from(Q), centre.codes.len() as f64);
     let far: f64 = centre.units().iter().map(|c| c.max(1.0 - c).powi(2)).sum();
-    let square = tuning.clip * (centre.spread + d * (centre.noise * centre.noise).min(1.0 / 12.0));
+    let square = tuning.clip * (centre.spread + d * centre.noise * centre.noise);
     (square.min(far).sqrt() * q).ceil().max(1.0) as u32
 }

@@ -80,6 +80,8 @@ pub struct Covariance {
     pub offset: Vec<f64>,
     /// Estimated diagonal of the covariance.
     pub diagonal: Vec<f64>,
+    /// The trace: accurate, because the noise of d diagonal entries averages out against d large ones.
+    pub trace: f64,
     /// Standard deviation of the noise in a diagonal entry.
     pub diagonal_noise: f64,
     /// Spectrum and directions, largest first.
@@ -124,7 +126,7 @@ impl Covariance {
         let mean_noise = entry_noise / (ANCHOR as f64 * n) * unit;
         // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear
         // estimate multiplies what was measured by the ratio of the variances.
-        let prior = (centre.noise * centre.noise).min(1.0 / 12.0);
+        let prior = centre.noise * centre.noise;
         let trust = prior / (prior + mean_noise * mean_noise);
         let offset: Vec<f64> = (0..d).map(|j| trust * at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
         let square = unit * unit / n;
@@ -136,7 +138,7 @@ impl Covariance {
                 matrix[j * d + i] = entry;
             }
         }
-        let diagonal = (0..d).map(|j| matrix[j * d + j]).collect();
+        let diagonal: Vec<f64> = (0..d).map(|j| matrix[j * d + j]).collect();
         let strata = (0..layout.strata)
             .map(|s| {
                 let row = 1 + d + s;
@@ -155,6 +157,7 @@ impl Covariance {
         Covariance {
             width: d,
             offset,
+            trace: diagonal.iter().sum(),
             diagonal,
             diagonal_noise: std::f64::consts::SQRT_2 * entry_noise * square,
             eigen: eigen::symmetric(&matrix, d),
@@ -163,15 +166,24 @@ impl Covariance {
         }
     }
 
+    /// A covariance measured in the coordinates of a known plane, seen from the whole space: vectors `a` of k
+    /// coordinates become `Σ a_i v_i`. The plane's orthonormal vectors keep eigenvectors orthonormal.
+    #[must_use]
+    pub fn lifted(self, plane: &[Vec<f64>]) -> Covariance {
+        let width = plane.first().map_or(0, Vec::len);
+        let lift = |a: &Vec<f64>| -> Vec<f64> {
+            (0..width).map(|j| a.iter().zip(plane).map(|(a, v)| a * v[j]).sum()).collect()
+        };
+        let strata = self.strata.iter().map(|s| StratumMean { offset: lift(&s.offset), ..s.clone() }).collect();
+        let vectors = self.eigen.vectors.iter().map(&lift).collect();
+        let eigen = Eigen { values: self.eigen.values, vectors };
+        Covariance { width, offset: lift(&self.offset), diagonal: Vec::new(), eigen, strata, ..self }
+    }
+
     /// Eigenvalue i without its noise: `λ̃ = (λ̂ + √(λ̂² − e²))/2` above the edge, nothing below it.
     pub fn shrunk(&self, i: usize) -> f64 {
         let value = self.eigen.values[i];
         if value <= self.edge { 0.0 } else { 0.5 * (value + (value * value - self.edge * self.edge).sqrt()) }
-    }
-
-    /// The trace: accurate, because the noise of d diagonal entries averages out against d large ones.
-    pub fn trace(&self) -> f64 {
-        self.diagonal.iter().sum()
     }
 
     /// How many leading eigenvalues clear the edge by `margin`.

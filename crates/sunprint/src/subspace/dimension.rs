@@ -26,7 +26,7 @@ pub fn choose(
 ) -> Choice {
     let most = covariance.above_edge(tuning.edge_margin).min(tuning.most_dimensions);
     let mut best = (f64::INFINITY, 1);
-    let mut tail = covariance.trace();
+    let mut tail = covariance.trace;
     for k in 1..=most.max(1) {
         tail -= covariance.shrunk(k - 1);
         let error = tail.max(0.0).sqrt() + tuning.measure_weight * predicted_error(&sides(k), allocation);

@@ -17,7 +17,7 @@ pub struct Texture {
     pub shifts: Vec<Vec<f64>>,
 }
 
-/// A column's leftover variance must exceed this many standard deviations of its noise to be drawn.
+/// The columns' common leftover variance must exceed this many standard deviations of its noise to be drawn.
 const LEFTOVER_MARGIN: f64 = 2.0;
 
 /// The texture beyond the first `dimension` directions.
@@ -29,7 +29,7 @@ const LEFTOVER_MARGIN: f64 = 2.0;
 /// *Directions.* `Σ_{k<i≤a} λ̃_i v_i v_iᵀ` over what clears the edge, less what the shifts already explain,
 /// `Σ_s π_s δ_s δ_sᵀ`; its positive part is drawn.
 ///
-/// *Diagonal.* `Σ̂_jj` less the measured, drawn and shifted parts, where that clears its own noise.
+/// *Diagonal.* `Σ̂_jj` less the measured, drawn and shifted parts, as far as that stands out of its noise.
 pub fn texture(covariance: &Covariance, dimension: usize, spread: f64, tuning: &Tuning) -> Texture {
     let (d, eigen) = (covariance.width, &covariance.eigen);
     let basis = &eigen.vectors[..dimension];
@@ -68,16 +68,33 @@ pub fn texture(covariance: &Covariance, dimension: usize, spread: f64, tuning: &
         })
         .collect();
 
-    let diagonal = (0..d)
+    let left: Vec<f64> = (0..d)
         .map(|j| {
             let measured: f64 = (0..dimension).map(|i| covariance.shrunk(i) * basis[i][j] * basis[i][j]).sum();
             let drawn: f64 = directions.iter().map(|v| v[j] * v[j]).sum();
             let shifted: f64 = shifts.iter().zip(&shares).map(|(s, share)| share * s[j] * s[j]).sum();
-            let left = covariance.diagonal[j] - measured - drawn - shifted;
-            if left > LEFTOVER_MARGIN * covariance.diagonal_noise { left.sqrt() } else { 0.0 }
+            covariance.diagonal[j] - measured - drawn - shifted
         })
         .collect();
+    let diagonal = leftover(&left, covariance.diagonal_noise);
     Texture { directions, diagonal, shifts }
+}
+
+/// Standard deviations of the columns' leftovers, from noisy variances.
+///
+/// Empirical Bayes as for the column means: the leftovers of d columns have a common mean, known to `noise/√d`, and
+/// vary around it by what is seen beyond the noise. Each column keeps that fraction of its own deviation. Where not
+/// even the common mean clears its noise there is nothing to draw.
+fn leftover(left: &[f64], noise: f64) -> Vec<f64> {
+    let d = left.len() as f64;
+    let common = left.iter().sum::<f64>() / d;
+    if common <= LEFTOVER_MARGIN * noise / d.sqrt() {
+        return vec![0.0; left.len()];
+    }
+    let seen = left.iter().map(|x| (x - common) * (x - common)).sum::<f64>() / (d - 1.0).max(1.0);
+    let between = (seen - noise * noise).max(0.0);
+    let keep = between / (between + noise * noise).max(f64::MIN_POSITIVE);
+    left.iter().map(|x| (common + keep * (x - common)).max(0.0).sqrt()).collect()
 }
 
 fn shifts(covariance: &Covariance, basis: &[Vec<f64>], spread: f64) -> Vec<Vec<f64>> {

@@ -15,6 +15,9 @@ pub struct ClippedMoments {
     pub centre: Vec<u16>,
     /// `C`: the clip radius, in codes (at least 1).
     pub radius: u32,
+    /// Directions known in advance, as fixed-point unit vectors (2³⁰ is one): then `u` is the row's coordinates along
+    /// them, in codes, instead of the row itself.
+    pub plane: Option<Vec<Vec<i32>>>,
 }
 
 /// `Σ_i v_i v_iᵀ`, and for each stratum `Σ v_i` and its number of rows.
@@ -38,30 +41,57 @@ pub fn grid_radius(width: usize) -> u64 {
     GRID - root.div_ceil(2)
 }
 
+/// No coordinate in a plane is larger: the cube's diagonal for 4096 columns.
+const FARTHEST: i64 = 1 << 22;
+
 /// Fractional bits of the multiplier that scales a row to the grid.
 const FRACTION: u32 = 32;
 
 impl ClippedMoments {
-    /// Writes the clipped grid row: `v = round(u · K′ / max(C, ‖u‖))`, `u = x − c`.
+    /// Entries of `u` for rows of `width` features.
+    pub fn width(&self, width: usize) -> usize {
+        self.plane.as_ref().map_or(width, Vec::len)
+    }
+
+    /// Writes `u`: the row less the centre, or its coordinates in the plane.
+    ///
+    /// Sizes: `|u| < 2¹⁶` for a row. In a plane, `|Σ v (x − c)| ≤ 2³⁰ · 2¹⁶ · 2⁶` for at most 4096 columns, hence
+    /// `|u| ≤ 2²²`.
+    fn centred(&self, row: &[u16], out: &mut [i32]) {
+        let Some(plane) = &self.plane else {
+            for ((u, &x), &c) in out.iter_mut().zip(row).zip(&self.centre) {
+                *u = i32::from(x) - i32::from(c);
+            }
+            return;
+        };
+        for (u, vector) in out.iter_mut().zip(plane) {
+            let mut inner = 0_i64;
+            for ((&x, &c), &v) in row.iter().zip(&self.centre).zip(vector) {
+                inner = inner.wrapping_add((i64::from(x) - i64::from(c)).wrapping_mul(i64::from(v)));
+            }
+            *u = (inner >> 30).clamp(-FARTHEST, FARTHEST) as i32;
+        }
+    }
+
+    /// Writes the clipped grid row: `v = round(u · K′ / max(C, ‖u‖))`.
     ///
     /// The multiplier is `⌊K′ 2³² / max(C, ⌈‖u‖⌉)⌋`, so before rounding the row's norm is at most K′, and after it at
     /// most `K′ + √d/2 ≤ K`. The last lines check `‖v‖² ≤ K²` in integers all the same, so that the sensitivity does
     /// not rest on this comment: a row that failed would count as zero.
     ///
-    /// Sizes: `|u| < 2¹⁶`, `‖u‖² < 2³² · 2¹²`, multiplier ≤ 2¹³ · 2³², product < 2⁶¹.
-    fn grid_row(&self, row: &[u16], shrink: u64, out: &mut [i16]) {
+    /// Sizes: `|u| ≤ ⌈‖u‖⌉`, so `|u| · multiplier ≤ K′ 2³² < 2⁴⁵`; `‖u‖² ≤ 2⁴⁴ · 2¹²`.
+    fn grid_row(&self, centred: &[i32], shrink: u64, out: &mut [i16]) {
         let mut square = 0_u64;
-        for (&x, &c) in row.iter().zip(&self.centre) {
-            let u = (i32::from(x) - i32::from(c)).unsigned_abs();
-            square += u64::from(u) * u64::from(u);
+        for &u in centred {
+            square += u64::from(u.unsigned_abs()) * u64::from(u.unsigned_abs());
         }
         let root = square.isqrt();
         let norm = root + u64::from(root * root < square);
         let multiplier = (shrink << FRACTION) / norm.max(u64::from(self.radius)).max(1);
         let mut norm_on_grid = 0_u64;
-        for ((v, &x), &c) in out.iter_mut().zip(row).zip(&self.centre) {
-            let u = i64::from(x) - i64::from(c);
-            let rounded = (u.unsigned_abs().wrapping_mul(multiplier).wrapping_add(1 << (FRACTION - 1))) >> FRACTION;
+        for (v, &u) in out.iter_mut().zip(centred) {
+            let scaled = u64::from(u.unsigned_abs()).wrapping_mul(multiplier);
+            let rounded = scaled.wrapping_add(1 << (FRACTION - 1)) >> FRACTION;
             norm_on_grid = norm_on_grid.wrapping_add(rounded.wrapping_mul(rounded));
             *v = if u < 0 { -(rounded as i16) } else { rounded as i16 };
         }
@@ -81,12 +111,14 @@ impl MomentTally {
     }
 
     pub(super) fn add(&mut self, codes: &Codes, spec: &ClippedMoments) {
-        let width = codes.width();
+        let width = spec.width(codes.width());
         let shrink = grid_radius(width);
         let mut gram = Gram::new(width, 16);
+        let mut u = vec![0_i32; width];
         let mut v = vec![0_i16; width];
         for i in 0..codes.rows() {
-            spec.grid_row(codes.row(i), shrink, &mut v);
+            spec.centred(codes.row(i), &mut u);
+            spec.grid_row(&u, shrink, &mut v);
             gram.push(&v);
             let stratum = (codes.stratum(i) as usize).min(self.stratum_rows.len() - 1);
             self.stratum_rows[stratum] += 1;
@@ -113,9 +145,10 @@ mod tests {
         /// No row, centre or radius gives a grid row longer than K; rows inside the ball keep their direction.
         #[test]
         fn grid_rows_are_bounded(row in prop::collection::vec(any::<u16>(), 1..200), c in any::<u16>(), radius in any::<u32>()) {
-            let spec = ClippedMoments { centre: vec![c; row.len()], radius };
-            let mut v = vec![0_i16; row.len()];
-            spec.grid_row(&row, grid_radius(row.len()), &mut v);
+            let spec = ClippedMoments { centre: vec![c; row.len()], radius, plane: None };
+            let (mut u, mut v) = (vec![0_i32; row.len()], vec![0_i16; row.len()]);
+            spec.centred(&row, &mut u);
+            spec.grid_row(&u, grid_radius(row.len()), &mut v);
             let square: u64 = v.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum();
             prop_assert!(square <= GRID * GRID);
             // The check at the end never fires: a row away from the centre, clipped, is not zero.
@@ -126,11 +159,25 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// The same in a plane, whatever the vectors: the bound does not need them to be orthonormal.
+        #[test]
+        fn plane_rows_are_bounded(row in prop::collection::vec(any::<u16>(), 6), radius in any::<u32>(),
+                                  plane in prop::collection::vec(prop::collection::vec(any::<i32>(), 6), 1..4)) {
+            let k = plane.len();
+            let spec = ClippedMoments { centre: vec![9; 6], radius, plane: Some(plane) };
+            let (mut u, mut v) = (vec![0_i32; k], vec![0_i16; k]);
+            spec.centred(&row, &mut u);
+            spec.grid_row(&u, grid_radius(k), &mut v);
+            prop_assert!(v.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum::<u64>() <= GRID * GRID);
+        }
+    }
+
     #[test]
     fn a_corner_row_uses_nearly_the_whole_radius() {
-        let spec = ClippedMoments { centre: vec![0; 784], radius: 1000 };
+        let spec = ClippedMoments { centre: vec![0; 784], radius: 1000, plane: None };
         let mut v = vec![0_i16; 784];
-        spec.grid_row(&[u16::MAX; 784], grid_radius(784), &mut v);
+        spec.grid_row(&[i32::from(u16::MAX); 784], grid_radius(784), &mut v);
         let square: u64 = v.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum();
         assert!(square <= GRID * GRID && square > GRID * GRID * 98 / 100, "{square}");
     }

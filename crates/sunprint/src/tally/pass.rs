@@ -70,7 +70,7 @@ impl Pass {
         let answer = match &self.work {
             Work::Sums => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
-            Work::Moments(_) => Answer::Moments(MomentTally::empty(self.width, self.strata)),
+            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata)),
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells)),
         };
         Tally { number: self.number, rows: 0, answer }
@@ -116,7 +116,12 @@ impl Pass {
     fn fits_together(&self) -> bool {
         let work = match &self.work {
             Work::Sums | Work::Products => true,
-            Work::Moments(spec) => spec.centre.len() == self.width,
+            Work::Moments(spec) => {
+                let plane = |vectors: &Vec<Vec<i32>>| {
+                    !vectors.is_empty() && vectors.len() <= self.width && vectors.iter().all(|v| v.len() == self.width)
+                };
+                spec.centre.len() == self.width && spec.plane.as_ref().is_none_or(plane)
+            }
             Work::Cells(cells) => cells.fit(self.width, self.strata),
         };
         self.width > 0 && self.strata > 0 && work
