@@ -114,6 +114,7 @@ impl Shares {
         Shares { centre, spread, measure, moments: Shares::WHOLE - centre - spread - measure }
     }
 
+    /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self) -> Result<()> {
         let sum = self.centre as u128 + self.spread as u128 + self.moments as u128 + self.measure as u128;
         if sum != u128::from(Shares::WHOLE) {
@@ -121,6 +122,10 @@ impl Shares {
                 Kind::Usage,
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
+        }
+        if [self.centre, self.spread, self.moments, self.measure].contains(&0) {
+            return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget")
+                .hint("give each at least one ten-thousandth"));
         }
         Ok(())
     }
