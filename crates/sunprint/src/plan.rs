@@ -81,23 +81,21 @@ impl Shares {
 
     /// The default shares for a table of n rows and d features at ε.
     ///
-    /// *Centre.* Its error is about `d^{1.5} / (√3 ε₁ n)` in norm, and it must stay well inside the clip ball, whose
-    /// radius is about `√(2 t₀)` with a typical spread `t₀ = 0.02 d`; the moments refine it afterwards. So its share
-    /// grows as `d / (ε n)` from a floor at large n to a ceiling at small n.
+    /// All depend on one number, the *difficulty* `d/(εn)`.
     ///
-    /// *Moments against measure.* The noise edge over the leading eigenvalue is about `r = 40 d / (ε n)`. While r is
-    /// small the directions are found with little and the shape deserves the larger half; once r passes 1 no direction
-    /// can be found, there is no shape to measure, and what is left belongs to the means that come with the moments.
+    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
+    /// grows as √d: so its share grows with the difficulty, from a floor at large n to a half at small n.
     ///
-    /// The constants were chosen with `sunprint-measure shares`, see `docs/shares.md`.
+    /// *Moments against measure.* The noise edge over the leading eigenvalue also grows with the difficulty. While it is
+    /// small the directions are found with little and the shape deserves nearly half; as it grows, fewer directions can
+    /// be found, there is less shape to measure, and more belongs to the moments, which bring the means as well.
+    ///
+    /// The constants were chosen by `sunprint-measure shares` over generated and real tables: see `docs/shares.md`.
     pub fn for_table(rows: u64, width: usize, epsilon: f64) -> Shares {
-        let (n, d) = (rows.max(1) as f64, width.max(1) as f64);
-        let difficulty = d / (epsilon.max(1e-9) * n);
-        let centre = (20.0 * difficulty).clamp(0.07, 0.55);
-        let spread = (2.0 * difficulty).clamp(0.02, 0.08);
-        let rest = 1.0 - centre - spread;
-        let hopeless = (40.0 * difficulty).powi(2);
-        let measure = rest * (0.10 + 0.35 / (1.0 + hopeless));
+        let difficulty = difficulty(rows, width, epsilon);
+        let centre = (16.0 * difficulty).clamp(0.06, 0.50);
+        let spread = (2.0 * difficulty).clamp(0.02, 0.06);
+        let measure = (1.0 - centre - spread) * (0.15 + 0.27 / (1.0 + (80.0 * difficulty).powi(2)));
         Shares::from_parts(centre, spread, measure)
     }
 
@@ -128,11 +126,17 @@ impl Shares {
     }
 }
 
+/// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
+pub fn difficulty(rows: u64, width: usize, epsilon: f64) -> f64 {
+    width.max(1) as f64 / (epsilon.max(1e-9) * rows.max(1) as f64)
+}
+
 /// Constants of the method that touch accuracy only: each works on released numbers, so none can cost privacy.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Tuning {
-    /// κ: the squared clip radius over the estimated spread.
-    pub clip: f64,
+    /// κ: the squared clip radius over the estimated spread, in the easy limit and in the hard one. A smaller ball
+    /// means less noise and more rows that are clipped; the harder the table, the more the noise matters.
+    pub clip: (f64, f64),
     /// τ: half-width of the box in standard deviations.
     pub reach: f64,
     /// Weight of the measure's predicted error in the choice of d′.
@@ -147,7 +151,22 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { clip: 1.5, reach: 3.5, measure_weight: 0.1, most_dimensions: 8, depth_noise: 0.5, edge_margin: 1.05 }
+        Tuning {
+            clip: (2.2, 1.2),
+            reach: 3.5,
+            measure_weight: 0.1,
+            most_dimensions: 8,
+            depth_noise: 0.5,
+            edge_margin: 1.05,
+        }
+    }
+}
+
+impl Tuning {
+    /// κ at a difficulty.
+    pub fn clip_at(&self, difficulty: f64) -> f64 {
+        let (easy, hard) = self.clip;
+        hard + (easy - hard) / (1.0 + (300.0 * difficulty).powi(2))
     }
 }
 

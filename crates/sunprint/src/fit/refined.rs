@@ -4,7 +4,7 @@ use super::{Fit, MeasureStage, Stage, cells, fixed_point, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::measure::{Consistency, Side, box_sides, plan_measure};
 use crate::model::{Frame, Spot};
-use crate::plan::as_float;
+use crate::plan::{as_float, difficulty};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::subspace::{Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius, texture};
 use crate::tally::codes::Q;
@@ -36,7 +36,10 @@ impl Fit {
         let plane = self.public_plane()?;
         let spec = ClippedMoments {
             centre: centre.codes.clone(),
-            radius: clip_radius(&centre, &self.plan.tuning),
+            radius: clip_radius(
+                &centre,
+                self.plan.tuning.clip_at(difficulty(self.rows, d, as_float(&self.receipt.epsilon))),
+            ),
             plane: plane.map(|vectors| fixed_point(&vectors)),
         };
         Ok(Stage::Moments { centre, spec, moments, measure })

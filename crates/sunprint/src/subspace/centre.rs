@@ -1,6 +1,5 @@
 //! The first release: where the cloud is and how wide it is.
 
-use crate::plan::Tuning;
 use crate::tally::codes::Q;
 
 /// The released centre and spread.
@@ -70,9 +69,9 @@ fn shrunk(measured: &[f64], noise: f64) -> (Vec<f64>, f64) {
 /// The clip radius in codes: `C² = κ (t̂ + d · noise²)`, at most the distance from the centre to the far corner.
 ///
 /// Rows lie about √t̂ from their mean, and their mean lies about `√d · noise` from the released centre.
-pub fn clip_radius(centre: &Centre, tuning: &Tuning) -> u32 {
+pub fn clip_radius(centre: &Centre, clip: f64) -> u32 {
     let (q, d) = (f64::from(Q), centre.codes.len() as f64);
     let far: f64 = centre.units().iter().map(|c| c.max(1.0 - c).powi(2)).sum();
-    let square = tuning.clip * (centre.spread + d * centre.noise * centre.noise);
+    let square = clip * (centre.spread + d * centre.noise * centre.noise);
     (square.min(far).sqrt() * q).ceil().max(1.0) as u32
 }
