@@ -12,7 +12,6 @@ use crate::basis;
 use crate::files;
 use crate::progress::Bars;
 use crate::words::Talk;
-use sunprint::fit::Fit;
 use sunprint::model::Model;
 use sunprint::plan::{self, Method, Plan};
 use sunprint::privacy::{Budget, Delta, Epsilon};
@@ -36,8 +35,7 @@ pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)
     let input = input(&args.data);
     let schema = Schema::load(&args.schema.schema)?;
     check_outputs(args, report, outputs)?;
-    // A rehearsal: it spends nothing and reads nothing, and refuses a plan that does not suit the schema.
-    Fit::begin(&schema, plan.clone(), self::budget(&args.budget)?, 1)?;
+    plan.check(&schema)?;
     Ok(Prepared { schema, plan, budget, input })
 }
 
