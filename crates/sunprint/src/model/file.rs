@@ -42,25 +42,30 @@ impl Model {
 
     /// Reads a model, refusing damage and newer versions with a sentence. `place` names the file.
     pub fn from_json(bytes: &[u8], place: &str) -> Result<Model> {
-        let damaged = |what: String| {
-            Error::new(Kind::Model, format!("this is not a whole Sunprint model: {what}"))
-                .at(place)
-                .hint("write it anew with `sunprint fit`, or copy it again")
+        let refuse = |rule: String| {
+            Error::new(Kind::Model, rule).at(place).hint("write it anew with `sunprint fit`, or copy it again")
         };
+        let unread = |rule: &str, fault: &serde_json::Error| {
+            refuse(rule.to_string()).at(format!("{place}:{}:{}", fault.line(), fault.column()))
+        };
+        if bytes.is_empty() {
+            return Err(refuse("the model is empty".to_string()));
+        }
         let head: Head =
-            serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+            serde_json::from_slice(bytes).map_err(|fault| unread("this is not a Sunprint model", &fault))?;
         if head.sunprint_model > FORMAT {
             return Err(Error::new(
                 Kind::Model,
-                format!("the model has format {}, this Sunprint reads up to {FORMAT}", head.sunprint_model),
+                format!("the model has format {}, and this Sunprint reads formats up to {FORMAT}", head.sunprint_model),
             )
             .at(place)
             .hint("install a newer Sunprint"));
         }
         let document: Document =
-            serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+            serde_json::from_slice(bytes).map_err(|fault| unread("this is not a whole Sunprint model", &fault))?;
         let Document { receipt, schema, layout, release, .. } = document;
-        check(&release, &schema, layout.as_ref()).map_err(|what| damaged(what.to_string()))?;
+        check(&release, &schema, layout.as_ref())
+            .map_err(|what| refuse(format!("this is not a whole Sunprint model: {what}")))?;
         Ok(Model { schema, layout, receipt, release })
     }
 }
