@@ -45,14 +45,17 @@ impl Model {
         let refuse = |rule: String| {
             Error::new(Kind::Model, rule).at(place).hint("write it anew with `sunprint fit`, or copy it again")
         };
-        let unread = |rule: &str, fault: &serde_json::Error| {
-            refuse(rule.to_string()).at(format!("{place}:{}:{}", fault.line(), fault.column()))
+        let unread = |fault: serde_json::Error| {
+            refuse("this is not a whole Sunprint model".to_string()).at(format!(
+                "{place}:{}:{}",
+                fault.line(),
+                fault.column()
+            ))
         };
         if bytes.is_empty() {
             return Err(refuse("the model is empty".to_string()));
         }
-        let head: Head =
-            serde_json::from_slice(bytes).map_err(|fault| unread("this is not a Sunprint model", &fault))?;
+        let head: Head = serde_json::from_slice(bytes).map_err(unread)?;
         if head.sunprint_model > FORMAT {
             return Err(Error::new(
                 Kind::Model,
@@ -61,8 +64,7 @@ impl Model {
             .at(place)
             .hint("install a newer Sunprint"));
         }
-        let document: Document =
-            serde_json::from_slice(bytes).map_err(|fault| unread("this is not a whole Sunprint model", &fault))?;
+        let document: Document = serde_json::from_slice(bytes).map_err(unread)?;
         let Document { receipt, schema, layout, release, .. } = document;
         check(&release, &schema, layout.as_ref())
             .map_err(|what| refuse(format!("this is not a whole Sunprint model: {what}")))?;
