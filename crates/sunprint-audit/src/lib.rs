@@ -4,5 +4,6 @@ pub mod experiment;
 pub mod generate;
 pub mod matching;
 pub mod measure;
+pub mod privacy;
 pub mod rows;
 pub mod synthesise;

@@ -20,7 +20,7 @@ use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::{Centre, Texture};
 use crate::tally::codes::Q;
-use crate::tally::{Answer, Cells, ClippedMoments, Coordinates, Pass, Place, Tally, VERSION, Work};
+use crate::tally::{Answer, Cells, ClippedMoments, Coordinates, MOST_ROWS, Pass, Place, Tally, VERSION, Work};
 
 /// A fit in progress.
 pub struct Fit {
@@ -87,6 +87,13 @@ impl Fit {
         let width = schema.width();
         if rows == 0 {
             return Err(Error::new(Kind::Data, "the table has no rows").hint("a fit needs at least one row"));
+        }
+        if rows > MOST_ROWS {
+            return Err(Error::new(
+                Kind::Data,
+                format!("the table has {rows} rows, at most {MOST_ROWS} are supported"),
+            )
+            .hint("fit a random part of the table"));
         }
         plan.check(schema)?;
         let mut receipt = Receipt::promise(schema, &plan, &budget);
@@ -158,18 +165,20 @@ impl Fit {
         }
         let answer = Sensitive::new(tally.answer);
         self.number += 1;
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Broken) {
+        let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Centre { centre, spread, moments, measure } => {
-                self.absorb_centre(answer, centre, spread, moments, measure)?
+                self.absorb_centre(answer, centre, spread, moments, measure)
             }
             Stage::Moments { centre, spec, moments, measure } => {
-                self.absorb_moments(answer, &centre, &spec, moments, measure)?
+                self.absorb_moments(answer, &centre, &spec, moments, measure)
             }
-            Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure)?,
-            Stage::Measure(stage) => self.absorb_cells(answer, *stage)?,
-            stage @ (Stage::Done(_) | Stage::Broken) => stage,
+            Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
+            Stage::Measure(stage) => self.absorb_cells(answer, *stage),
+            stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
+        // What a stage spent before it failed is spent all the same.
         self.receipt.spent = self.kernel.log().to_vec();
+        self.stage = next?;
         Ok(())
     }
 
@@ -257,7 +266,7 @@ pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
         if let Some(k) = plan.dimension.filter(|&k| k > directions) {
             return Err(Error::new(
                 Kind::Usage,
-                format!("`--dimension` is {k} and the public basis has only {directions} directions"),
+                format!("`--dimension` is {k}, and the public basis has fewer directions: {directions}"),
             )
             .hint("leave `--dimension` out, or give more directions"));
         }

@@ -124,6 +124,7 @@ impl Shares {
         Shares { centre, spread, measure, moments: Shares::WHOLE - centre - spread - measure }
     }
 
+    /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self) -> Result<()> {
         let sum = self.centre as u128 + self.spread as u128 + self.moments as u128 + self.measure as u128;
         if sum != u128::from(Shares::WHOLE) {
@@ -131,6 +132,10 @@ impl Shares {
                 Kind::Usage,
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
+        }
+        if [self.centre, self.spread, self.moments, self.measure].contains(&0) {
+            return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget")
+                .hint("give each at least one ten-thousandth"));
         }
         Ok(())
     }
@@ -151,6 +156,9 @@ pub struct Tuning {
     pub reach: f64,
     /// Weight of the measure's predicted error in the choice of d′.
     pub measure_weight: f64,
+    /// What a direction's deviation counts when it is drawn back as Gaussian texture instead of being measured: its
+    /// size is right and only its shape is lost.
+    pub texture_weight: f64,
     /// The largest d′ that the rule chooses.
     pub most_dimensions: usize,
     /// Weight of the noise term against the cell size in the choice of depth.
@@ -165,6 +173,7 @@ impl Default for Tuning {
             clip: (2.2, 1.2),
             reach: 3.5,
             measure_weight: 0.1,
+            texture_weight: 0.3,
             most_dimensions: 8,
             depth_noise: 0.5,
             edge_margin: 1.05,

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use sunprint::error::Result;
 use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
 use sunprint_audit::measure::Estimate;
+use sunprint_audit::privacy;
 use sunprint_audit::synthesise::{real_tables, synthesise};
 
 #[derive(Parser)]
@@ -34,6 +35,15 @@ enum Experiment {
         /// The numbers of rows
         #[arg(long, value_delimiter = ',', default_values_t = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000])]
         rows: Vec<usize>,
+    },
+    /// Claimed against measured epsilon, for every stage, every method, and mechanisms broken on purpose
+    Audit {
+        /// The first seed
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// The accuracy for different shares of the budget
     Shares {
@@ -146,6 +156,7 @@ fn run(experiment: &Experiment) -> Result<()> {
                 });
             }
         }
+        Experiment::Audit { seed, json } => audit(*seed, *json),
         Experiment::Shares { options, choices } => {
             let choices: Vec<Vec<u64>> = choices.iter().map(|weights| weights.to_vec()).collect();
             for table in options.tables()? {
@@ -158,6 +169,26 @@ fn run(experiment: &Experiment) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Two tables: what is shipped must stay below its claim, what is broken must exceed it.
+fn audit(seed: u64, json: bool) {
+    let parts = [("shipped", privacy::shipped()), ("broken on purpose", privacy::broken::all())];
+    let mut seeds = seed..;
+    for (title, trials) in parts {
+        if !json {
+            println!("{title:<72}{:>8}{:>8}{:>10}  verdict", "ε", "δ", "measured");
+        }
+        for (trial, seed) in trials.into_iter().zip(&mut seeds) {
+            let found = trial.audit(seed);
+            if json {
+                println!("{}", serde_json::to_string(&found).expect("findings are plain numbers"));
+            } else {
+                let verdict = if found.caught() { "above its claim" } else { "below its claim" };
+                println!("{:<72}{:>8}{:>8}{:>10.3}  {verdict}", found.name, found.claimed, found.delta, found.measured);
+            }
+        }
+    }
 }
 
 fn print<T: serde::Serialize>(options: &Options, found: &T, words: impl Fn(&T) -> String) {

@@ -15,6 +15,8 @@ use crate::tally::{Answer, Cells, Coordinates, packed_index};
 
 /// The paper's noise is this many times what privacy needs: it bounds an entry's change by 6/n, the truth is 1/n.
 const PAPER_SLACK: u64 = 6;
+/// Bits of what one row can change in an entry of the covariance, after the division: a sixteen-millionth of it is lost.
+const ENTRY_BITS: u32 = 24;
 /// What the tally takes from every code.
 const SHIFT: i128 = 1 << 15;
 
@@ -33,6 +35,9 @@ impl Fit {
     /// smallest value add up to one of `μ_i Q, μ_j Q, (Q−μ_i) Q, (Q−μ_j) Q` in absolute value), so an entry of `n² M`
     /// moves by at most `(n−1) Q²`.
     ///
+    /// *Resolution.* The integers are divided by a public power of two `2^h` and rounded down, so that the noise fits in
+    /// 128 bits for any table. `|⌊a/g⌋ − ⌊b/g⌋| ≤ ⌈|a − b|/g⌉`: an entry moves by at most `⌊n Q²/2^h⌋ + 1`, of about 2²⁴.
+    ///
     /// *Noise.* The paper's `σ = 3d²/(εn)`, diagonal `2σ`, is `3 d² n Q²/ε` in these integers.
     pub(super) fn absorb_products(
         &mut self,
@@ -43,23 +48,26 @@ impl Fit {
     ) -> Result<Stage> {
         let (d, rows, q) = (self.schema.width(), self.rows, f64::from(Q));
         let n = i128::from(rows);
+        let most = u128::from(rows) * u128::from(Q) * u128::from(Q);
+        let shift = (u128::BITS - most.leading_zeros()).saturating_sub(ENTRY_BITS);
+        let entry = (most >> shift) + 1;
         let (scaled, sums) = answer.split(|answer| {
             let Answer::Products(tally) = answer else { return (Vec::new(), Vec::new()) };
             let mut scaled = vec![0_i128; tally.products.len()];
             for i in 0..d {
                 for j in 0..=i {
                     let at = packed_index(i, j);
-                    scaled[at] =
+                    let entry =
                         n * i128::from(tally.products[at]) - i128::from(tally.sums[i]) * i128::from(tally.sums[j]);
+                    scaled[at] = entry >> shift;
                 }
             }
             (scaled, tally.sums.iter().map(|&sum| i128::from(sum) + n * SHIFT).collect::<Vec<_>>())
         });
-        let entry = u128::from(rows) * u128::from(Q) * u128::from(Q);
         let noisy = self.kernel.symmetric("covariance", scaled, d, entry, PAPER_SLACK, covariance)?;
         let sums = self.kernel.vector("mean", sums, u128::from(Q), mean)?;
 
-        let square = (rows as f64 * q).powi(2);
+        let square = (rows as f64 * q).powi(2) / f64::from(shift).exp2();
         let mut matrix = vec![0.0; d * d];
         for i in 0..d {
             for j in 0..=i {

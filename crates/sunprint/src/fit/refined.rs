@@ -77,7 +77,7 @@ impl Fit {
             box_sides(&units, vectors, &middles, &reaches)
         };
         let allocation = self.allocation(&measure);
-        let choice = choose(&covariance, &tuning, &allocation, sides);
+        let choice = choose(&covariance, &tuning, self.plan.texture, &allocation, sides);
         if !choice.found && public.is_none() {
             self.receipt.remarks.push(
                 "no direction of the data stands out of the privacy noise at this ε and number of rows: the output is \

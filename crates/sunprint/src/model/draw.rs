@@ -64,7 +64,7 @@ impl<'a> Draw<'a> {
         self.rows.div_ceil(BLOCK)
     }
 
-    /// One block of rows.
+    /// One block of rows; an empty one beyond the last.
     pub fn block(&self, block: u64) -> Drawn {
         self.rows_of(block, Self::row)
     }
@@ -75,8 +75,8 @@ impl<'a> Draw<'a> {
     }
 
     fn rows_of(&self, block: u64, row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>)) -> Drawn {
-        let first = block * BLOCK;
-        let last = (first + BLOCK).min(self.rows);
+        let first = block.saturating_mul(BLOCK).min(self.rows);
+        let last = first.saturating_add(BLOCK).min(self.rows);
         let width = self.width;
         let mut random = Stream::new(self.seed, ROWS, block);
         let mut drawn = Drawn { width, units: Vec::with_capacity((last - first) as usize * width), strata: Vec::new() };
@@ -95,9 +95,11 @@ impl<'a> Draw<'a> {
     fn leaf(&self, row: u64) -> usize {
         let total = self.leaves[self.leaves.len() - 1].before;
         let place = self.order.at(row);
-        // ⌊(place + u) · total / N⌋ in integers, u in 2⁻³² steps: exact, so N = n gives every leaf its own count.
+        // ⌊(place + u) · total / N⌋ in integers, u in 2⁻³² steps: exact, so N = n gives every leaf its own count. What
+        // u · total has behind the point cannot carry the sum over a multiple of N. At most 2⁶⁴ · 2⁶² + 2⁶²: no overflow.
         let u = (self.start * 4294967296.0) as u128;
-        let quantile = ((u128::from(place) << 32 | u) * u128::from(total) / u128::from(self.rows.max(1))) >> 32;
+        let moved = u128::from(place) * u128::from(total) + ((u * u128::from(total)) >> 32);
+        let quantile = moved / u128::from(self.rows.max(1));
         let quantile = (quantile as u64).min(total.saturating_sub(1));
         self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
     }

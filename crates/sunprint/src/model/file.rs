@@ -72,15 +72,21 @@ impl Model {
     }
 }
 
+/// No released length comes near it: the cube has diameter √d, and noise adds at most some millions to that. Products
+/// of two such numbers, and sums of thousands of those, are finite, so whatever is drawn is a number.
+const LONGEST: f64 = 1e30;
+
 /// Lengths agree, indices are in range, numbers are finite: what drawing relies on.
 fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::result::Result<(), &'static str> {
     schema.validate().map_err(|_| "its schema contradicts itself")?;
     let d = schema.width();
-    let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|x| x.is_finite());
+    // Not a number is not within.
+    let within = |x: f64| x.abs() <= LONGEST;
+    let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|&x| within(x));
     let sides = match &release.frame {
         Frame::Basis { origin, vectors, sides } => {
             let fits = row(origin) && vectors.iter().all(row) && vectors.len() == sides.len() && !sides.is_empty();
-            let finite = sides.iter().all(|side| side.low.is_finite() && side.width.is_finite() && side.width > 0.0);
+            let finite = sides.iter().all(|side| within(side.low) && within(side.width) && side.width > 0.0);
             if !fits || !finite {
                 return Err("its frame does not fit its schema");
             }

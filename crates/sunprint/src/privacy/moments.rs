@@ -126,7 +126,7 @@ impl Kernel {
                 self.record(Entry { stage, mechanism: "wishart difference", sensitivity, noise }, &charge);
                 if let Some(entropy) = self.entropy() {
                     let mut normals = Normals::draw(entropy, order);
-                    normals.add_to(entropy, &mut lower, grid, Precision::USUAL, threads());
+                    normals.add_to(entropy, &mut lower, grid, Precision::USUAL, threads(order));
                 }
             }
             NoiseScale::Gaussian { sigma_squared } => {
@@ -154,8 +154,10 @@ impl Kernel {
     }
 }
 
-/// The machine's threads, asked for once. The result does not depend on their number.
-fn threads() -> usize {
+/// The machine's threads, asked for once; one where starting another takes longer than the work. The result does not
+/// depend on their number.
+fn threads(order: usize) -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
+    let all = || std::thread::available_parallelism().map_or(2, usize::from);
+    if order < 32 { 1 } else { *THREADS.get_or_init(all) }
 }

@@ -13,23 +13,30 @@ pub struct Choice {
     pub found: bool,
 }
 
-/// Picks the k that minimises `√tail_k + w E_k`.
+/// Picks the k that minimises `√(lost_k + η² drawn_k) + w E_k`.
 ///
-/// `tail_k = max(tr Σ̂ − Σ_{i≤k} λ̃_i, 0)` is what the projection loses; `E_k` is the measure's proven error in k
-/// dimensions at its best depth, in the actual box, which is several times the error that is seen: hence the weight w.
-/// Only directions that clear the edge take part; the algebraically largest come first. With none, k = 1.
+/// What is not measured, `max(tr Σ̂ − Σ_{i≤k} λ̃_i, 0)`, has two parts: directions that clear the edge, `drawn_k =
+/// Σ_{k<i≤a} λ̃_i`, come back as Gaussian texture and lose only their shape (η; without texture η = 1), and the rest is
+/// lost. `E_k` is the measure's proven error in k dimensions at its best depth, in the actual box, which is several times
+/// the error that is seen: hence the weight w. Only directions that clear the edge take part; the algebraically largest
+/// come first. With none, k = 1.
 pub fn choose(
     covariance: &Covariance,
     tuning: &Tuning,
+    textured: bool,
     allocation: &Allocation,
     sides: impl Fn(usize) -> Vec<Side>,
 ) -> Choice {
-    let most = covariance.above_edge(tuning.edge_margin).min(tuning.most_dimensions);
+    let above = covariance.above_edge(tuning.edge_margin);
+    let most = above.min(tuning.most_dimensions);
+    let mut drawn: f64 = (0..above).map(|i| covariance.shrunk(i)).sum();
+    let lost = (covariance.trace - drawn).max(0.0);
+    let weight = if textured { tuning.texture_weight } else { 1.0 };
     let mut best = (f64::INFINITY, 1);
-    let mut tail = covariance.trace;
     for k in 1..=most.max(1) {
-        tail -= covariance.shrunk(k - 1);
-        let error = tail.max(0.0).sqrt() + tuning.measure_weight * predicted_error(&sides(k), allocation);
+        drawn = (drawn - covariance.shrunk(k - 1)).max(0.0);
+        let unmeasured = (lost + weight * weight * drawn).sqrt();
+        let error = unmeasured + tuning.measure_weight * predicted_error(&sides(k), allocation);
         if error < best.0 {
             best = (error, k);
         }

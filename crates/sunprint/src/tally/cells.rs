@@ -46,6 +46,10 @@ pub struct CellTally {
     pub leaves: Vec<u64>,
 }
 
+/// More cuts are never made.
+const MOST_CUTS: usize = 40;
+/// A pass never has more leaves, over all strata.
+const MOST_LEAVES: usize = 1 << 26;
 /// Bits of a code.
 const CODE_BITS: u32 = 16;
 
@@ -61,6 +65,30 @@ impl Cells {
     /// The leaves of all strata together.
     pub fn leaves(&self) -> usize {
         self.depths.iter().map(|&depth| 1_usize << depth).sum()
+    }
+
+    /// Lengths agree and indices are in range: what tallying relies on.
+    pub(super) fn fit(&self, width: usize, strata: usize) -> bool {
+        let bits = self.bits();
+        let points = match &self.coordinates {
+            Coordinates::Basis { centre, vectors, places } => {
+                let shapes = centre.len() == width && vectors.iter().all(|vector| vector.len() == width);
+                // ‖v‖₁ ≤ √d ‖v‖₂, and a vector of this room is a unit vector up to rounding.
+                let short = vectors.iter().flatten().all(|&v| v.unsigned_abs() <= 1 << 30);
+                if !shapes || !short || places.len() != vectors.len() || places.iter().any(|place| place.step < 1) {
+                    return false;
+                }
+                vectors.len()
+            }
+            Coordinates::Columns => width,
+        };
+        let depth = self.cuts.len();
+        let leaves = self.depths.iter().map(|&depth| 1_usize.checked_shl(depth.into()));
+        depth <= MOST_CUTS
+            && bits.len() <= points
+            && self.depths.len() == strata
+            && self.depths.iter().all(|&d| usize::from(d) <= depth)
+            && leaves.sum::<Option<usize>>().is_some_and(|leaves| leaves <= MOST_LEAVES)
     }
 
     /// A row's cell at full depth: the bits of its coordinates, interleaved in the order of the cuts.
@@ -83,7 +111,9 @@ impl Cells {
             }
             Coordinates::Columns => {
                 for ((q, &x), &bits) in point.iter_mut().zip(row).zip(bits) {
-                    *q = u64::from(x) >> (CODE_BITS - bits.min(CODE_BITS));
+                    // Below the width of a code there is nothing to tell apart: such cuts send every row to the left.
+                    let x = u64::from(x) << bits.saturating_sub(CODE_BITS);
+                    *q = x >> CODE_BITS.saturating_sub(bits);
                 }
             }
         }

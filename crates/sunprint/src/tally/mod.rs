@@ -16,5 +16,7 @@ pub use cells::{CellTally, Cells, Coordinates, Place};
 pub use gram::packed_index;
 pub use moments::{ClippedMoments, GRID, MomentTally, grid_radius};
 pub(crate) use pass::Answer;
-pub use pass::{Pass, Tally, VERSION, Work};
+#[cfg(any(test, feature = "seam"))]
+pub use pass::Opened;
+pub use pass::{MOST_ROWS, Pass, Tally, VERSION, Work};
 pub use sums::{ProductTally, SumTally};

@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 /// The version of passes and tallies on the wire. Both sides must speak the same one.
 pub const VERSION: u32 = 1;
 
+/// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
+pub const MOST_ROWS: u64 = 1 << 32;
+/// The largest entry that one row can add: a product of two shifted codes.
+const MOST_OF_A_ROW: i128 = 1 << 30;
+
 /// What to tally: a small public description that may be sent anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
@@ -100,7 +105,26 @@ impl Pass {
             )
             .hint("run the same version of Sunprint on every worker"));
         }
+        if !pass.fits_together() {
+            return Err(Error::new(Kind::Protocol, "the pass contradicts itself")
+                .hint("hand on what `next_pass` gave, unchanged"));
+        }
         Ok(pass)
+    }
+
+    /// Lengths agree and indices are in range: what tallying relies on.
+    fn fits_together(&self) -> bool {
+        let work = match &self.work {
+            Work::Sums | Work::Products => true,
+            Work::Moments(spec) => {
+                let plane = |vectors: &Vec<Vec<i32>>| {
+                    !vectors.is_empty() && vectors.len() <= self.width && vectors.iter().all(|v| v.len() == self.width)
+                };
+                spec.centre.len() == self.width && spec.plane.as_ref().is_none_or(plane)
+            }
+            Work::Cells(cells) => cells.fit(self.width, self.strata),
+        };
+        self.width > 0 && self.strata > 0 && work
     }
 
     /// The pass as JSON.
@@ -120,6 +144,11 @@ impl Tally {
         if self.number != other.number || self.shape() != other.shape() {
             return Err(Error::new(Kind::Protocol, "two tallies of different passes cannot be merged"));
         }
+        // Entries are bounded by the rows they sum, so this also keeps the additions below from overflowing.
+        if self.rows.saturating_add(other.rows) > MOST_ROWS {
+            return Err(Error::new(Kind::Protocol, format!("the tallies count more than {MOST_ROWS} rows together"))
+                .hint("tally every part of the table exactly once"));
+        }
         self.rows += other.rows;
         match (&mut self.answer, other.answer) {
             (Answer::Sums(a), Answer::Sums(b)) => a.merge(b),
@@ -132,12 +161,12 @@ impl Tally {
     }
 
     /// Kind and lengths: what must agree before two tallies merge.
-    pub(crate) fn shape(&self) -> (u8, usize, usize) {
+    pub(crate) fn shape(&self) -> (u8, [usize; 3]) {
         match &self.answer {
-            Answer::Sums(t) => (0, t.sums.len(), 1),
-            Answer::Products(t) => (1, t.sums.len(), t.products.len()),
-            Answer::Moments(t) => (2, t.products.len(), t.stratum_sums.len()),
-            Answer::Cells(t) => (3, t.leaves.len(), 0),
+            Answer::Sums(t) => (0, [t.sums.len(), 0, 0]),
+            Answer::Products(t) => (1, [t.sums.len(), t.products.len(), 0]),
+            Answer::Moments(t) => (2, [t.products.len(), t.stratum_sums.len(), t.stratum_rows.len()]),
+            Answer::Cells(t) => (3, [t.leaves.len(), 0, 0]),
         }
     }
 
@@ -187,6 +216,50 @@ impl Tally {
             3 => Answer::Cells(CellTally { leaves: input.integers()?.into_iter().map(|count| count as u64).collect() }),
             _ => return None,
         };
-        input.at_end().then_some(Tally { number, rows, answer })
+        let tally = Tally { number, rows, answer };
+        (input.at_end() && tally.is_possible()).then_some(tally)
     }
+
+    /// Could any `rows` rows give these numbers? A coarse question, but one that keeps later sums inside 64 bits.
+    fn is_possible(&self) -> bool {
+        let most = i128::from(self.rows) * MOST_OF_A_ROW;
+        let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
+        let whole = i128::from(self.rows);
+        self.rows <= MOST_ROWS
+            && match &self.answer {
+                // One row's square is at most d Q², and Q² < 4 · 2³⁰.
+                Answer::Sums(t) => within(&t.sums) && (0..=most * 4 * t.sums.len() as i128).contains(&t.square),
+                Answer::Products(t) => within(&t.sums) && within(&t.products),
+                Answer::Moments(t) => {
+                    let counts: i128 = t.stratum_rows.iter().map(|&count| i128::from(count)).sum();
+                    let counted = t.stratum_rows.iter().all(|&count| count >= 0) && counts == whole;
+                    within(&t.products) && within(&t.stratum_sums) && counted
+                }
+                Answer::Cells(t) => t.leaves.iter().map(|&count| i128::from(count)).sum::<i128>() == whole,
+            }
+    }
+
+    /// What the tally holds, in the clear. For tests of sensitivities and for audits only.
+    #[cfg(any(test, feature = "seam"))]
+    pub fn open_danger(&self) -> Opened<'_> {
+        match &self.answer {
+            Answer::Sums(t) => Opened::Sums(t),
+            Answer::Products(t) => Opened::Products(t),
+            Answer::Moments(t) => Opened::Moments(t),
+            Answer::Cells(t) => Opened::Cells(t),
+        }
+    }
+}
+
+/// A tally in the clear: see [`Tally::open_danger`].
+#[cfg(any(test, feature = "seam"))]
+pub enum Opened<'a> {
+    /// Sums and the total square.
+    Sums(&'a SumTally),
+    /// Sums and raw products.
+    Products(&'a ProductTally),
+    /// Clipped moments.
+    Moments(&'a MomentTally),
+    /// Cell counts.
+    Cells(&'a CellTally),
 }

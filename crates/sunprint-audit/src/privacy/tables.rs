@@ -1,0 +1,81 @@
+//! Worst-case neighbours: few rows, and one of them replaced by the row furthest away.
+
+use super::Side;
+use sunprint::privacy::{Budget, Charge};
+use sunprint::tally::codes::{Codes, Q};
+use sunprint::tally::{Pass, Tally, VERSION, Work};
+
+/// Two tables that differ in one row.
+pub struct Neighbours {
+    /// What they are.
+    pub name: &'static str,
+    /// Features.
+    pub width: usize,
+    /// Strata.
+    pub strata: usize,
+    /// The two tables.
+    pub tables: [Codes; 2],
+}
+
+/// The middle of a column's bounds.
+const MIDDLE: u16 = 32_768;
+
+impl Neighbours {
+    /// `others` four times, and one row that differs.
+    fn new(name: &'static str, strata: usize, others: &[u16], rows: [(&[u16], u32); 2]) -> Self {
+        let tables = rows.map(|(row, stratum)| {
+            let mut codes = Codes::with_capacity(row.len(), 5);
+            (0..4).for_each(|i| codes.push(others, if strata > 1 { i % strata as u32 } else { 0 }));
+            codes.push(row, stratum);
+            codes
+        });
+        Neighbours { name, width: others.len(), strata, tables }
+    }
+
+    /// Five rows in the middle; one goes from corner to opposite corner.
+    pub fn opposite_corners() -> Self {
+        Neighbours::new("corner to opposite corner", 1, &[MIDDLE; 2], [(&[0, 0], 0), (&[Q, Q], 0)])
+    }
+
+    /// Five rows in the middle; one goes from a corner to the next: the directions from the middle are orthogonal.
+    pub fn next_corners() -> Self {
+        Neighbours::new("corner to next corner", 1, &[MIDDLE; 2], [(&[0, 0], 0), (&[Q, 0], 0)])
+    }
+
+    /// All rows equal, or one of them in the opposite corner.
+    pub fn all_equal() -> Self {
+        Neighbours::new("all rows equal", 1, &[0; 2], [(&[0, 0], 0), (&[Q, Q], 0)])
+    }
+
+    /// The middle against a corner: the total square moves most.
+    pub fn middle_to_corner() -> Self {
+        Neighbours::new("middle to corner", 1, &[0; 2], [(&[MIDDLE, MIDDLE], 0), (&[Q, Q], 0)])
+    }
+
+    /// Four strata with one row each, and a fifth and a sixth of which one has the last row.
+    pub fn one_row_strata() -> Self {
+        let mut pair = Neighbours::new("one-row strata", 6, &[0; 2], [(&[0, 0], 4), (&[Q, Q], 5)]);
+        pair.strata = 6;
+        pair
+    }
+
+    /// One of the tables.
+    pub fn table(&self, side: Side) -> &Codes {
+        &self.tables[side as usize]
+    }
+
+    /// Both tallies of some work, through the public pass.
+    pub fn tallies(&self, work: &Work) -> [Tally; 2] {
+        let pass = Pass { version: VERSION, number: 1, width: self.width, strata: self.strata, work: work.clone() };
+        [pass.tally(&self.tables[0]), pass.tally(&self.tables[1])]
+    }
+}
+
+/// The whole of a budget as one charge.
+///
+/// # Panics
+/// Never for a budget, which is not zero.
+pub fn whole(budget: Budget) -> Charge {
+    let [charge] = budget.split([1]).expect("a budget is not zero");
+    charge
+}

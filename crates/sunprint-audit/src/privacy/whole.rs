@@ -1,0 +1,96 @@
+//! Whole fits: everything that a model shows, through the public protocol.
+
+use super::tables::Neighbours;
+use super::{Claim, Run, Side, Trial};
+use crate::synthesise::unit_schema;
+use sunprint::fit::Fit;
+use sunprint::model::{Frame, Model};
+use sunprint::plan::{Method, Plan, budget};
+use sunprint::privacy::Kernel;
+use sunprint::schema::{Column, ColumnKind, Role, Schema};
+
+/// Runs of a whole fit.
+const RUNS: u64 = 6_000;
+
+/// Each method on its own worst neighbours, at ε = 2: texture is post-processing and left out, which saves time.
+pub fn all() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for method in [Method::Default, Method::Paper, Method::Cube] {
+        for delta in [None, Some("0.001")] {
+            trials.push(trial(Neighbours::opposite_corners(), method, "2", delta, "2"));
+        }
+    }
+    trials.push(trial(Neighbours::all_equal(), Method::Default, "2", None, "2"));
+    trials.push(trial(Neighbours::one_row_strata(), Method::Default, "2", None, "2"));
+    trials.push(trial(Neighbours::one_row_strata(), Method::Cube, "2", None, "2"));
+    trials
+}
+
+/// A whole fit that claims `claimed` and is given `given`.
+pub fn trial(
+    pair: Neighbours,
+    method: Method,
+    claimed: &'static str,
+    delta: Option<&'static str>,
+    given: &'static str,
+) -> Trial {
+    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
+    let claim = Claim { epsilon: number(claimed), delta: delta.map_or(0.0, number) };
+    let noise = if delta.is_none() { "pure" } else { "with δ" };
+    let name = format!("whole fit, {}, {noise}, {}", method.name(), pair.name);
+    let schema = schema(&pair);
+    let run: Run = Box::new(move |seed, side| numbers(&fit(&pair, &schema, method, given, delta, seed, side)));
+    Trial { name, claim, runs: RUNS, run }
+}
+
+fn schema(pair: &Neighbours) -> Schema {
+    let mut schema = unit_schema(pair.width);
+    if pair.strata > 1 {
+        let kind = ColumnKind::Categorical { values: (0..pair.strata).map(|s| s.to_string()).collect() };
+        schema.columns.push(Column { name: "label".to_string(), kind, role: Role::Label });
+    }
+    schema
+}
+
+fn fit(
+    pair: &Neighbours,
+    schema: &Schema,
+    method: Method,
+    epsilon: &str,
+    delta: Option<&str>,
+    seed: u64,
+    side: Side,
+) -> Model {
+    let parse = "the audit's own numbers can be read";
+    let budget = budget(epsilon.parse().expect(parse), delta.map(|delta| delta.parse().expect(parse))).expect(parse);
+    let plan = Plan { method, texture: false, ..Plan::default() };
+    let codes = pair.table(side);
+    let begun = Fit::begin_with_danger_kernel(schema, plan, budget, codes.rows() as u64, Kernel::seeded(seed));
+    let mut fit = begun.expect("a plan that can be run");
+    while let Some(pass) = fit.next_pass() {
+        fit.absorb(pass.tally(codes)).expect("the tally of this pass");
+    }
+    fit.finish().expect("no pass is left")
+}
+
+/// Numbers of a model that may tell the tables apart: where rows are drawn, the frame, the spectrum, the strata.
+fn numbers(model: &Model) -> Vec<f64> {
+    let release = model.release();
+    let width = model.schema().width();
+    let drawn = model.draw(10, 1).block(0);
+    let column = |j: usize| drawn.units.iter().skip(j).step_by(width).sum::<f64>();
+    let mut numbers = vec![(0..width).map(column).sum(), (0..width).map(column).fold(0.0, f64::max)];
+    let rows = |stratum: usize| release.measure.strata[stratum].leaves.iter().map(|leaf| leaf.1 as f64).sum::<f64>();
+    let strata = release.measure.strata.len();
+    numbers.push(rows(strata - 1) - if strata > 1 { rows(strata - 2) } else { 0.0 });
+    numbers.push(release.spectrum.first().copied().unwrap_or(0.0));
+    numbers.push(release.spectrum.iter().sum());
+    if let Frame::Basis { origin, sides, .. } = &release.frame {
+        numbers.push(origin.iter().sum());
+        numbers.push(sides[0].low);
+        numbers.push(sides[0].width);
+    }
+    // d′ is chosen from noisy numbers, so a model has more or fewer sides; missing ones are left out by everybody.
+    numbers.resize(8, 0.0);
+    numbers
+}

@@ -1,0 +1,39 @@
+//! The privacy audit. Fixed seeds: what passes keeps passing. See `sunprint_audit::privacy` for false-alarm rates.
+
+use sunprint_audit::privacy::{Finding, Trial, broken, stages, whole};
+
+const SEED: u64 = 20_260;
+
+fn audit(trials: Vec<Trial>, first: u64) -> Vec<Finding> {
+    (first..).zip(trials).map(|(number, trial)| trial.audit(SEED + number)).collect()
+}
+
+#[test]
+fn no_stage_loses_more_than_it_claims() {
+    for found in audit(stages::all(), 0) {
+        assert!(!found.caught(), "{found:?}");
+    }
+}
+
+/// An audit that sees little proves little: these stages attain their claims, and the audit sees most of it.
+#[test]
+fn the_audit_sees_what_is_there() {
+    let tight = ["centre, pure, all rows equal", "spread, pure", "measure, pure", "paper mean, pure"];
+    let trials = stages::all().into_iter().filter(|trial| tight.iter().any(|name| trial.name.starts_with(name)));
+    for found in audit(trials.collect(), 100) {
+        assert!(found.measured > 0.85 * found.claimed && !found.caught(), "{found:?}");
+    }
+}
+
+#[test]
+fn no_fit_loses_more_than_it_claims() {
+    for found in audit(whole::all(), 200) {
+        assert!(!found.caught(), "{found:?}");
+    }
+}
+
+#[test]
+fn whatever_is_broken_is_caught() {
+    let missed: Vec<Finding> = audit(broken::all(), 300).into_iter().filter(|found| !found.caught()).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
