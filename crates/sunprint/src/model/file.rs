@@ -59,7 +59,7 @@ impl Model {
         if head.sunprint_model > FORMAT {
             return Err(Error::new(
                 Kind::Model,
-                format!("the model has format {}, and this Sunprint reads formats up to {FORMAT}", head.sunprint_model),
+                format!("the model has format {}, this Sunprint reads up to {FORMAT}", head.sunprint_model),
             )
             .at(place)
             .hint("install a newer Sunprint"));
