@@ -72,20 +72,20 @@ pub enum Command {
     Check(CheckArgs),
     /// Measure a sensitive table with noise and write a model that may be published
     #[command(after_help = "Examples:\n  \
-        sunprint fit people.csv --schema people.toml --epsilon 1 --output people.sunprint\n  \
-        sunprint fit people.parquet --schema people.toml --epsilon 1 --delta 1e-9 --output people.sunprint\n  \
-        sunprint fit - --format csv --schema people.toml --epsilon 0.5 --output people.sunprint < people.csv")]
+        sunprint fit people.csv --schema people.toml --epsilon 1 -o people.sunprint\n  \
+        sunprint fit people.parquet --schema people.toml --epsilon 1 --delta 1e-9 -o people.sunprint\n  \
+        sunprint fit - --format csv --schema people.toml --epsilon 0.5 -o people.sunprint < people.csv")]
     Fit(FitArgs),
     /// Draw synthetic rows from a model, at no further cost in privacy
     #[command(after_help = "Examples:\n  \
-        sunprint sample people.sunprint --output synthetic.csv\n  \
-        sunprint sample people.sunprint --rows 100000 --seed 7 --output synthetic.parquet")]
+        sunprint sample people.sunprint -o synthetic.csv\n  \
+        sunprint sample people.sunprint --rows 100000 --seed 7 -o synthetic.parquet")]
     Sample(SampleArgs),
     /// Fit and sample in one go
     #[command(after_help = "Every run measures the table again and spends `--epsilon` again; `--model` keeps the \
         measurement, so that more rows can be drawn for nothing.\n\n\
         Examples:\n  \
-        sunprint synth people.csv --schema people.toml --epsilon 1 --output synthetic.csv\n  \
+        sunprint synth people.csv --schema people.toml --epsilon 1 -o synthetic.csv\n  \
         sunprint synth people.csv --schema people.toml --epsilon 1 --model people.sunprint | head")]
     Synth(SynthArgs),
     /// Show a model's receipt, dimension and bounds

@@ -33,6 +33,7 @@ pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)
     let budget = budget(&args.budget)?;
     let plan = chosen_plan(&args.plan)?;
     let input = input(&args.data);
+    input.format()?;
     let schema = Schema::load(&args.schema.schema)?;
     check_outputs(args, report, outputs)?;
     plan.check(&schema)?;

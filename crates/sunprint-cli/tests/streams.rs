@@ -91,18 +91,86 @@ fn a_full_disk_is_said_in_one_sentence() {
     }
 }
 
+/// A limit on the size of files stands for a disk that fills up halfway: the older file stays, and nothing else does.
+#[cfg(target_os = "linux")]
 #[test]
-fn a_table_that_is_not_text_is_refused_without_a_trace() {
+fn a_disk_that_fills_up_halfway_leaves_the_older_file() {
     let folder = stage();
-    fs::write(folder.path().join("bytes.csv"), b"age,height\n41,\xff\xfe\n").unwrap();
-    let wide: Vec<String> = (0..10_000).map(|i| format!("c{i}")).collect();
-    fs::write(folder.path().join("wide.csv"), format!("{}\n{}\n", wide.join(","), vec!["1"; 10_000].join(",")))
-        .unwrap();
+    fs::write(folder.path().join("out"), "older").unwrap();
     let before = names(folder.path());
-    for table in ["bytes.csv", "wide.csv"] {
-        let output = run(folder.path(), &format!("fit {table} --schema people.toml --epsilon 1 --output new --quiet"));
-        assert_eq!(output.status.code(), Some(1), "{table}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 2, "{table}: one sentence and a hint");
+    for line in [
+        "sample people.sunprint --rows 100000 --output out --output-format csv",
+        "sample people.sunprint --rows 100000 --output out --output-format csv.zst",
+        "sample people.sunprint --rows 100000 --output out --output-format parquet",
+        "sample people.sunprint --rows 100000 --output out --output-format arrow",
+        "synth people.csv --schema people.toml --epsilon 1 --rows 100000 --output out --output-format csv",
+    ] {
+        let script = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" {line} --quiet");
+        let output = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_sunprint")])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 2), "{line}: {said}");
+        assert_eq!(said.lines().next(), Some("error: out: the disk is full"), "{line}");
+        assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "older", "{line}");
+        assert_eq!(names(folder.path()), before, "{line}");
     }
-    assert_eq!(names(folder.path()), before);
+}
+
+/// Which of the two warnings comes depends on the noise; that one comes does not.
+#[test]
+fn a_single_row_is_worth_a_warning_with_every_method() {
+    let folder = stage();
+    fs::write(folder.path().join("one.csv"), "age,height\n41,170\n").unwrap();
+    for method in ["default", "paper", "cube"] {
+        let line = format!("fit one.csv --schema people.toml --epsilon 1 --method {method} --output one.sunprint");
+        let output = run(folder.path(), &line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{method}");
+        assert_eq!(said.lines().filter(|line| line.starts_with("warning: ")).count(), 1, "{method}: {said}");
+        let shown = String::from_utf8(run(folder.path(), "show one.sunprint").stdout).unwrap();
+        assert_eq!(shown.matches("note: ").count(), 1, "{method}: {shown}");
+    }
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn parquet_and_arrow_come_out_with_the_types_that_went_in() {
+    let folder = stage();
+    let layout = |table: &str| {
+        let line = format!("fit {table} --schema people.toml --epsilon 1 --output again.sunprint --quiet");
+        assert!(run(folder.path(), &line).status.success(), "{table}");
+        json(&folder.path().join("again.sunprint"))["layout"].clone()
+    };
+    assert_eq!(layout("people.csv")["columns"][0]["type"], "plain");
+    for (first, second) in [("a.parquet", "b.parquet"), ("a.arrow", "b.arrow")] {
+        let drawn = run(folder.path(), &format!("sample people.sunprint --rows 30 --output {first} --quiet"));
+        assert!(drawn.status.success());
+        let line = format!("synth {first} --schema people.toml --epsilon 1 --output {second} --quiet");
+        assert!(run(folder.path(), &line).status.success());
+        let types = layout(first);
+        assert_eq!(types, layout(second), "{first}");
+        assert_ne!(types["columns"][0]["type"], "plain", "{first}");
+    }
+}
+
+#[test]
+fn the_model_in_json_is_the_model_in_words() {
+    let folder = stage();
+    let shown: serde_json::Value =
+        serde_json::from_slice(&run(folder.path(), "show people.sunprint --json").stdout).unwrap();
+    assert_eq!((&shown["rows"], &shown["features"]), (&50.into(), &2.into()));
+    assert_eq!(shown["spectrum"].as_array().map(Vec::len), Some(2));
+    assert_eq!(shown["box"].as_array().map(Vec::len), shown["dimension"].as_u64().map(|d| d as usize));
+    assert_eq!(shown["schema"]["columns"][0]["name"], "age");
+    let words = String::from_utf8(run(folder.path(), "show people.sunprint").stdout).unwrap();
+    for part in ["Receipt of Sunprint", "noise reaches", "depth", "age     integer, 0 to 120"] {
+        assert!(words.contains(part), "{part} is not in {words}");
+    }
+    assert!(words.lines().all(|line| line.chars().count() <= 100), "{words}");
 }

@@ -41,6 +41,31 @@ fn no_transcript_shows_a_panic() {
     }
 }
 
+/// A sentence of each kind of error, as some transcript shows it; or why the command line cannot come to it.
+const KINDS: [(&str, Result<&str, &str>); 7] = [
+    ("Usage", Ok("`epsilon` must be a number between")),
+    ("Schema", Ok("is still \"?\"")),
+    ("Data", Ok("and the header names 3 columns")),
+    ("Io", Ok("the file does not exist")),
+    ("Budget", Err("shares are exact and every stage gets one, so the kernel never refuses a charge")),
+    ("Model", Ok("this is not a whole Sunprint model")),
+    ("Protocol", Err("the local runner answers every pass with its own tally")),
+];
+
+#[test]
+fn every_kind_of_error_is_in_a_transcript() {
+    let source = include_str!("../../sunprint/src/error.rs");
+    let body = source.split("pub enum Kind {").nth(1).unwrap().split("\n}").next().unwrap();
+    let kinds: Vec<&str> = body.lines().filter_map(|line| line.trim().strip_suffix(',')).collect();
+    let listed: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, listed, "a kind of error has no transcript");
+    let transcripts = support::all();
+    let said = || transcripts.iter().flat_map(support::Transcript::said).filter(|line| line.starts_with("error: "));
+    for (kind, sentence) in KINDS.iter().filter_map(|(kind, shown)| shown.ok().map(|sentence| (kind, sentence))) {
+        assert!(said().any(|line| line.contains(sentence)), "no transcript shows an error of kind {kind}");
+    }
+}
+
 /// The lines from the first difference on, a few of each.
 fn difference(kept: &str, played: &str) -> String {
     let same = kept.lines().zip(played.lines()).take_while(|(one, other)| one == other).count();

@@ -266,7 +266,7 @@ pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
         if let Some(k) = plan.dimension.filter(|&k| k > directions) {
             return Err(Error::new(
                 Kind::Usage,
-                format!("`--dimension` is {k} and the public basis has only {directions} directions"),
+                format!("`--dimension` is {k}, and the public basis has fewer directions: {directions}"),
             )
             .hint("leave `--dimension` out, or give more directions"));
         }

@@ -85,12 +85,13 @@ impl Receipt {
 
     pub(crate) fn default_stages(&mut self, shares: &Shares) {
         let pure = self.accounting == Privacy::Pure;
-        let or = |laplace: &'static str| if pure { laplace } else { "discrete Gaussian noise" };
+        let on =
+            |noise: &str, what: &str| format!("{} on {what}", if pure { noise } else { "discrete Gaussian noise" });
         let whole = Shares::WHOLE;
-        self.stage("centre", shares.centre, whole, or("cube mechanism on column sums"));
-        self.stage("spread", shares.spread, whole, or("discrete Laplace noise on the total square"));
-        self.stage("moments", shares.moments, whole, or("Wishart-difference noise on clipped moments"));
-        self.stage("measure", shares.measure, whole, or("discrete Laplace noise on cell counts"));
+        self.stage("centre", shares.centre, whole, &on("cube mechanism", "column sums"));
+        self.stage("spread", shares.spread, whole, &on("discrete Laplace noise", "the total square"));
+        self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
+        self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
     }
 
     /// The sentence that says what is promised.
@@ -138,7 +139,7 @@ impl Receipt {
         }
         for stage in &self.stages {
             let share = 100.0 * stage.share as f64 / stage.of as f64;
-            line(&mut text, &stage.name, &format!("{share:.2} % of the budget: {}", stage.mechanism));
+            line(&mut text, &stage.name, &format!("{share:>6.2} % of the budget: {}", stage.mechanism));
         }
         text
     }

@@ -8,7 +8,7 @@ use crate::args::CheckArgs;
 use crate::files;
 use crate::measure::{input, to_json};
 use crate::progress::Bars;
-use crate::words::{Talk, thousands};
+use crate::words::{Talk, counted, thousands};
 use sunprint::schema::Schema;
 use sunprint::source::{self, CheckReport, ColumnReport};
 
@@ -23,7 +23,7 @@ pub fn run(args: &CheckArgs, talk: Talk) -> Result<()> {
 
 /// The report as text: one line for each column that has something to tell.
 fn plain(report: &CheckReport) -> String {
-    let mut text = format!("{} rows, {} columns\n", thousands(report.rows), report.columns.len());
+    let mut text = format!("{}, {}\n", counted(report.rows, "row"), counted(report.columns.len() as u64, "column"));
     let width = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     let mut fine = 0;
     for column in &report.columns {

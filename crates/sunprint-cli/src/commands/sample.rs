@@ -9,7 +9,7 @@ use sunprint::error::Result;
 use crate::args::{DrawArgs, ModelArg, OutputFormatArg, SampleArgs};
 use crate::files;
 use crate::progress::Bars;
-use crate::words::{Talk, thousands};
+use crate::words::{Talk, counted};
 use sunprint::model::Model;
 use sunprint::source::{Format, Output, Progress, TableWriter};
 
@@ -65,7 +65,7 @@ pub fn draw_to(model: &Model, draw: DrawArgs, target: &Target, talk: Talk) -> Re
     table.finish()?;
     bars.done();
     let place = target.output.path().map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
-    talk.say(format_args!("drew {} synthetic rows to {place} (`--seed {seed}` draws them again)", thousands(rows)));
+    talk.say(format_args!("drew {} to {place} (`--seed {seed}` draws the same again)", counted(rows, "synthetic row")));
     Ok(())
 }
 

@@ -4,20 +4,26 @@
 //!
 //! ```text
 //! # a remark
-//! file people.csv                        makes a file from the lines that follow
+//! file people.csv                        makes a file from the lines that follow; see `stage` for others
 //! | age
 //! | 41
-//! folder results                         makes a folder
-//! $ sunprint check people.csv --schema people.toml < input.txt
+//! $ sunprint check people.csv --schema people.toml < input.txt > output.txt
 //!   a line on stdout
 //! ! a line on stderr
 //! = 1                                    the exit code, left out if it is 0
+//! ~ sunprint demo                        the same, with `N` in the place of every number that comes back
 //! $ ls                                   the files of the folder
 //!   people.csv
+//! $ shape output.csv                     the header and the number of lines of a text file, never its values
+//!   age, and 1 line
 //! ```
 //!
 //! Lines that begin with two spaces, `!` or `=` are what came back; everything else is the script. With
 //! `UPDATE_TRANSCRIPTS=1` what came back is written into the file.
+//!
+//! Whatever the script, a command that is refused must say one sentence and a hint, and leave every file as it was.
+
+mod stage;
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -30,19 +36,25 @@ pub struct Transcript {
     pub text: String,
 }
 
-/// Every transcript, by name.
+/// Every transcript for this system, by name.
 pub fn all() -> Vec<Transcript> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
     paths.sort();
-    paths.into_iter().map(|path| Transcript { text: fs::read_to_string(&path).unwrap(), path }).collect()
+    let all = paths.into_iter().map(|path| Transcript { text: fs::read_to_string(&path).unwrap(), path });
+    all.filter(|transcript| cfg!(target_os = "linux") || !transcript.name().starts_with("linux-")).collect()
 }
 
 impl Transcript {
     /// The words of every `sunprint` command of the script.
     pub fn commands(&self) -> Vec<Vec<String>> {
-        self.text.lines().filter_map(|line| line.strip_prefix("$ sunprint")).map(words).collect()
+        self.text.lines().filter_map(spoken).map(|(words, _)| words).collect()
+    }
+
+    /// What came back on stderr, line by line.
+    pub fn said(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter_map(|line| line.strip_prefix("! "))
     }
 
     /// The transcript as it is now: the script, with what comes back from the built program.
@@ -54,28 +66,42 @@ impl Transcript {
             if is_reply(line) {
                 continue;
             }
-            played.push_str(line);
-            played.push('\n');
-            if let Some(name) = line.strip_prefix("file ") {
-                let mut content = String::new();
-                while let Some(text) = lines.next_if(|line| line.starts_with('|')) {
-                    played.push_str(text);
-                    played.push('\n');
-                    content.push_str(text.strip_prefix("| ").unwrap_or(&text[1..]));
-                    content.push('\n');
+            let _ = writeln!(played, "{line}");
+            let mut content = Vec::new();
+            while let Some(text) = lines.next_if(|line| line.starts_with('|')) {
+                let _ = writeln!(played, "{text}");
+                content.push(text.strip_prefix("| ").unwrap_or(&text[1..]));
+            }
+            if let Some((words, vague)) = spoken(line) {
+                let before = stage::everything(stage.path());
+                let output = run(words, stage.path());
+                if !output.status.success() {
+                    self.assert_refused(line, &output);
+                    assert!(stage::everything(stage.path()) == before, "{}: {line}: left a trace", self.name());
                 }
-                fs::write(stage.path().join(name), content).unwrap();
-            } else if let Some(name) = line.strip_prefix("folder ") {
-                fs::create_dir(stage.path().join(name)).unwrap();
-            } else if line == "$ ls" {
-                played.push_str(&list(stage.path()));
-            } else if let Some(rest) = line.strip_prefix("$ sunprint") {
-                played.push_str(&reply(&run(rest, stage.path()), stage.path()));
+                played.push_str(&reply(&output, stage.path(), vague));
+            } else if let Some(shown) = stage::show(line, stage.path()) {
+                played.push_str(&shown);
             } else {
-                assert!(line.is_empty() || line.starts_with('#'), "{}: not a line of a script: {line}", self.name());
+                let known = line.is_empty() || line.starts_with('#') || stage::set(line, &content, stage.path());
+                assert!(known, "{}: not a line of a script: {line}", self.name());
             }
         }
         played
+    }
+
+    /// One sentence and one hint at the end, exit code 1 or 2.
+    fn assert_refused(&self, line: &str, output: &Output) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = said.lines().collect();
+        let helped = line.trim_end() == "$ sunprint";
+        let refused = lines.iter().filter(|line| line.starts_with("error: ")).count() == 1
+            && lines.len() >= 2
+            && lines[lines.len() - 2].starts_with("error: ")
+            && lines[lines.len() - 1].starts_with("hint: ")
+            && output.stdout.is_empty();
+        assert!(refused || helped, "{}: {line}: {said}", self.name());
+        assert!([Some(1), Some(2)].contains(&output.status.code()), "{}: {line}", self.name());
     }
 
     /// The file's name.
@@ -88,31 +114,42 @@ fn is_reply(line: &str) -> bool {
     line.starts_with("  ") || line.starts_with('!') || line.starts_with('=')
 }
 
+/// The words of a command, and whether numbers do not matter.
+fn spoken(line: &str) -> Option<(Vec<String>, bool)> {
+    let vague = line.starts_with('~');
+    let rest = line.strip_prefix(if vague { "~ sunprint" } else { "$ sunprint" })?;
+    Some((words(rest), vague))
+}
+
 /// Runs the built program in a folder, with nothing of the caller's taste in the environment.
-fn run(arguments: &str, folder: &Path) -> Output {
-    let mut words = words(arguments);
-    let input = words.iter().position(|word| word == "<").map(|at| {
-        let name = words.remove(at + 1);
+fn run(mut words: Vec<String>, folder: &Path) -> Output {
+    let mut redirected = |mark: &str| {
+        let at = words.iter().position(|word| word == mark)?;
         words.remove(at);
-        Stdio::from(File::open(folder.join(name)).unwrap())
-    });
-    Command::new(env!("CARGO_BIN_EXE_sunprint"))
+        Some(folder.join(words.remove(at)))
+    };
+    let input = redirected("<").map_or_else(Stdio::null, |path| File::open(path).unwrap().into());
+    let output = redirected(">").map_or_else(Stdio::piped, |path| File::create(path).unwrap().into());
+    let program = Command::new(env!("CARGO_BIN_EXE_sunprint"))
         .args(words)
         .current_dir(folder)
-        .stdin(input.unwrap_or_else(Stdio::null))
+        .stdin(input)
+        .stdout(output)
+        .stderr(Stdio::piped())
         .env("COLUMNS", "100")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env_remove("RUST_BACKTRACE")
-        .output()
-        .unwrap()
+        .spawn();
+    program.unwrap().wait_with_output().unwrap()
 }
 
 /// What came back, as lines of a transcript.
-fn reply(output: &Output, folder: &Path) -> String {
+fn reply(output: &Output, folder: &Path, vague: bool) -> String {
     let mut text = String::new();
     for (mark, stream) in [(" ", &output.stdout), ("!", &output.stderr)] {
         for line in normalised(&String::from_utf8_lossy(stream), folder).lines() {
+            let line = if vague { without_numbers(line) } else { line.to_owned() };
             // An empty line of stdout keeps its mark, so that it can be told from an empty line of the script.
             let _ = writeln!(text, "{mark}{}{line}", if line.is_empty() && mark == "!" { "" } else { " " });
         }
@@ -130,37 +167,18 @@ fn normalised(text: &str, folder: &Path) -> String {
     let real_folder = fs::canonicalize(folder).unwrap();
     let text =
         text.replace(&*real_folder.to_string_lossy(), "[FOLDER]").replace(&*folder.to_string_lossy(), "[FOLDER]");
-    let text = text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]");
-    text.split_inclusive('\n').map(without_times).collect()
+    text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
 }
 
-/// `in 1.4 s` as `in [TIME]`.
-fn without_times(line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    let mut kept: Vec<&str> = Vec::new();
-    let mut i = 0;
-    while i < words.len() {
-        let unit = words.get(i + 1).map_or("", |next| next.trim_end_matches([',', '.', ';', ')', '\n']));
-        if words[i].parse::<f64>().is_ok() && ["ms", "s"].contains(&unit) {
-            kept.push("[TIME]");
-            i += 1;
-            if words[i].ends_with('\n') {
-                return kept.join(" ") + "\n";
-            }
-        } else {
-            kept.push(words[i]);
-        }
-        i += 1;
-    }
-    kept.join(" ")
-}
-
-/// The names of the files in a folder, hidden ones too.
-fn list(folder: &Path) -> String {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names.iter().map(|name| format!("  {name}\n")).collect()
+/// `N` for every number, and one space for many: columns move with the numbers in them.
+fn without_numbers(line: &str) -> String {
+    let indent = line.len() - line.trim_start().len();
+    let word = |word: &str| {
+        let bare = word.trim_start_matches(['-', '+', '(']).trim_end_matches(['%', ',', ')', ':', '`', '.']);
+        let number = !bare.is_empty() && bare.chars().all(|c| c.is_ascii_digit() || ".,e-".contains(c));
+        if number { word.trim_start_matches('-').replace(bare, "N") } else { word.to_owned() }
+    };
+    " ".repeat(indent) + &line.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Splits at spaces, except inside of double quotes.

@@ -184,7 +184,10 @@ pub(super) fn orthonormal(given: &[Vec<f64>], width: usize) -> Result<Vec<Vec<f6
         }
         let left = dot(&unit, &unit).sqrt();
         if left.is_nan() || left < 1e-6 {
-            return Err(fail(format!("direction {} of the public basis depends on those before it", i + 1)));
+            return Err(fail(format!(
+                "direction {} of the public basis is zero or a mixture of those before it",
+                i + 1
+            )));
         }
         unit.iter_mut().for_each(|x| *x /= left);
         basis.push(unit);

@@ -42,13 +42,20 @@ impl Model {
 
     /// Reads a model, refusing damage and newer versions with a sentence. `place` names the file.
     pub fn from_json(bytes: &[u8], place: &str) -> Result<Model> {
-        let damaged = |what: String| {
-            Error::new(Kind::Model, format!("this is not a whole Sunprint model: {what}"))
-                .at(place)
-                .hint("write it anew with `sunprint fit`, or copy it again")
+        let refuse = |rule: String| {
+            Error::new(Kind::Model, rule).at(place).hint("write it anew with `sunprint fit`, or copy it again")
         };
-        let head: Head =
-            serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+        let unread = |fault: serde_json::Error| {
+            refuse("this is not a whole Sunprint model".to_string()).at(format!(
+                "{place}:{}:{}",
+                fault.line(),
+                fault.column()
+            ))
+        };
+        if bytes.is_empty() {
+            return Err(refuse("the model is empty".to_string()));
+        }
+        let head: Head = serde_json::from_slice(bytes).map_err(unread)?;
         if head.sunprint_model > FORMAT {
             return Err(Error::new(
                 Kind::Model,
@@ -57,10 +64,10 @@ impl Model {
             .at(place)
             .hint("install a newer Sunprint"));
         }
-        let document: Document =
-            serde_json::from_slice(bytes).map_err(|e| damaged(format!("line {} column {}", e.line(), e.column())))?;
+        let document: Document = serde_json::from_slice(bytes).map_err(unread)?;
         let Document { receipt, schema, layout, release, .. } = document;
-        check(&release, &schema, layout.as_ref()).map_err(|what| damaged(what.to_string()))?;
+        check(&release, &schema, layout.as_ref())
+            .map_err(|what| refuse(format!("this is not a whole Sunprint model: {what}")))?;
         Ok(Model { schema, layout, receipt, release })
     }
 }

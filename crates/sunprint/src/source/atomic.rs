@@ -54,7 +54,12 @@ impl AtomicFile {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let hidden = format!(".{}.{}-{number}.part", name.to_string_lossy(), std::process::id());
         let temporary = target.with_file_name(hidden);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(|fault| {
+            // Some folders that are there cannot hold files, and say that they are not there.
+            let folder = temporary.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let lies = fault.kind() == io::ErrorKind::NotFound && folder.is_none_or(Path::is_dir);
+            if lies { io::ErrorKind::PermissionDenied.into() } else { fault }
+        })?;
         let fresh = file.metadata()?.permissions();
         let beside =
             Beside { rights: fs::metadata(&target).map_or(fresh, |about| about.permissions()), temporary, target };

@@ -1,0 +1,145 @@
+//! A value that must not be seen: planted in the cells of tables that are refused for every reason, and looked for in
+//! everything that comes out.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A number, a text and bytes with a mark that occurs nowhere else.
+const MARK: &str = "7331125990427";
+
+const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
+                      [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n\n\
+                      [[column]]\nname = \"smokes\"\nkind = \"categorical\"\nvalues = [\"no\", \"yes\"]\n\
+                      role = \"label\"\n";
+
+/// Tables that a fit refuses, each with the mark in a cell.
+fn refused() -> Vec<(&'static str, Vec<u8>)> {
+    let header = "age,height,smokes\n";
+    let good = "41,7331125990427,SECRET_7331125990427\n";
+    let text = |rows: &str| format!("{header}{good}{rows}").into_bytes();
+    let mut tables = vec![
+        ("too-short.csv", text("SECRET_7331125990427,7331125990427\n")),
+        ("too-long.csv", text("SECRET_7331125990427,7331125990427,no,7331125990427\n")),
+        ("one-value.csv", text("SECRET_7331125990427\n")),
+        ("quoted.csv", text("\"SECRET_7331125990427,7331125990427,no\n")),
+        ("quoted-short.csv", text("\"SECRET_7331125990427\",\"7331125990427\"\n")),
+        ("not-text.csv", [text("").as_slice(), b"SECRET_7331125990427,\xff7331125990427,no\n"].concat()),
+        ("not-text-quoted.csv", [text("").as_slice(), b"\"SECRET_7331125990427\",\xff7331125990427,no\n"].concat()),
+        ("no-header.csv", b"41,7331125990427,SECRET_7331125990427\n42,7331125990427,no\n".to_vec()),
+        ("missing.csv", b"age,height\n7331125990427,7331125990427\n".to_vec()),
+        (
+            "doubled.csv",
+            b"age,height,height,smokes\n7331125990427,7331125990427,7331125990427,SECRET_7331125990427\n".to_vec(),
+        ),
+        ("extra.csv", b"age,height,smokes,name\n7331125990427,7331125990427,no,SECRET_7331125990427\n".to_vec()),
+        ("tabs.tsv", text("")),
+    ];
+    for name in ["not.csv.gz", "not.csv.zst", "not.parquet", "not.arrow"] {
+        tables.push((name, text("")));
+    }
+    tables
+}
+
+/// Everything that came out of a run: both streams, and the files that were not there before.
+fn traces(folder: &Path, line: &str, known: &[&str]) -> (Option<i32>, Vec<(String, Vec<u8>)>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_sunprint"))
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .env("RUST_BACKTRACE", "full")
+        .output()
+        .unwrap();
+    let mut traces = vec![("stdout".to_owned(), output.stdout), ("stderr".to_owned(), output.stderr)];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !known.contains(&name.as_str()) {
+            traces.push((name, fs::read(&path).unwrap()));
+            fs::remove_file(path).unwrap();
+        }
+    }
+    (output.status.code(), traces)
+}
+
+fn assert_unseen(line: &str, traces: &[(String, Vec<u8>)]) {
+    for (name, bytes) in traces {
+        let seen = bytes.windows(MARK.len()).any(|window| window == MARK.as_bytes());
+        assert!(!seen, "{line}: the canary is in {name}: {}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
+fn a_refused_table_shows_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("people.toml"), SCHEMA).unwrap();
+    for (name, bytes) in refused() {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        for command in [
+            "fit DATA --schema people.toml --epsilon 1 --output new.sunprint",
+            "fit DATA --schema people.toml --epsilon 1 --output new.sunprint --json --receipt receipt.txt",
+            "synth DATA --schema people.toml --epsilon 1 --output new.csv --model new.sunprint",
+            "synth DATA --schema people.toml --epsilon 1 --method cube --delta 1e-9",
+            "check DATA --schema people.toml",
+            "check DATA --schema people.toml --json",
+        ] {
+            for talk in ["", " --quiet"] {
+                let line = command.replace("DATA", name) + talk;
+                let (code, traces) = traces(folder.path(), &line, &["people.toml", name]);
+                assert_eq!(code, Some(1), "{line}: {}", String::from_utf8_lossy(&traces[1].1));
+                assert_eq!(traces.len(), 2, "{line}: something was left behind");
+                assert!(traces[0].1.is_empty(), "{line}: something is on stdout");
+                assert_unseen(&line, &traces);
+            }
+        }
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
+}
+
+#[test]
+fn an_output_that_fails_shows_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("people.toml"), SCHEMA).unwrap();
+    fs::write(
+        folder.path().join("people.csv"),
+        "age,height,smokes\n7331125990427,7331125990427,SECRET_7331125990427\n",
+    )
+    .unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    for (output, code) in [("folder", 1), ("nowhere/new", 1), ("people.csv", 2), ("people.toml", 2), ("", 2)] {
+        for command in
+            ["fit people.csv --schema people.toml --epsilon 1", "synth people.csv --schema people.toml --epsilon 1"]
+        {
+            let line = format!(
+                "{command} --output={output} {}",
+                if command.starts_with("synth") { "--output-format csv" } else { "" }
+            );
+            let (found, traces) = traces(folder.path(), &line, &["people.toml", "people.csv", "folder"]);
+            assert_eq!((found, traces.len()), (Some(code), 2), "{line}: {}", String::from_utf8_lossy(&traces[1].1));
+            assert_unseen(&line, &traces);
+        }
+    }
+}
+
+#[test]
+fn a_fit_takes_the_canary_and_keeps_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("people.toml"), SCHEMA).unwrap();
+    fs::write(
+        folder.path().join("people.csv"),
+        "age,height,smokes\n7331125990427,-7331125990427.7331125990427,SECRET_7331125990427\nSECRET_7331125990427,\"a,7331125990427\",\n",
+    )
+    .unwrap();
+    for command in [
+        "fit people.csv --schema people.toml --epsilon 1 --output new.sunprint --json --receipt receipt.txt",
+        "synth people.csv --schema people.toml --epsilon 1 --output new.csv --model new.sunprint --rows 50",
+        "synth people.csv --schema people.toml --epsilon 1 --method paper --rows 50 --quiet",
+        // The counts of the curator are private, but values are not shown even there.
+        "check people.csv --schema people.toml",
+        "check people.csv --schema people.toml --json",
+    ] {
+        let (code, traces) = traces(folder.path(), command, &["people.toml", "people.csv"]);
+        assert_eq!(code, Some(0), "{command}");
+        assert_unseen(command, &traces);
+    }
+}
