@@ -19,7 +19,6 @@ pub fn all() -> Vec<Trial> {
         ("half of the span", stages::centre(Neighbours::all_equal(), PURE, u64::from(Q) / 2)),
         ("half of the noise", stages::centre(Neighbours::all_equal(), narrow_with_delta, u64::from(Q))),
         ("half of the sensitivity", stages::spread(PURE, 2)),
-        ("0.7 of the noise", stages::moments(Neighbours::next_corners(), moments(narrow), 1)),
         ("half of the norm", stages::moments(Neighbours::next_corners(), moments(PURE), 2)),
         ("half of the norm", stages::moments(Neighbours::next_corners(), moments(WITH_DELTA), 2)),
         ("0.7 of the noise", stages::measure(Neighbours::opposite_corners(), narrow)),
