@@ -21,7 +21,7 @@ pub fn all() -> Vec<Trial> {
         ("half of the sensitivity", stages::spread(PURE, 2)),
         ("half of the norm", stages::moments(Neighbours::next_corners(), moments(PURE), 2)),
         ("half of the norm", stages::moments(Neighbours::next_corners(), moments(WITH_DELTA), 2)),
-        ("0.7 of the noise", stages::measure(Neighbours::opposite_corners(), narrow)),
+        ("0.7 of the noise", Trial { runs: MANY, ..stages::measure(Neighbours::opposite_corners(), narrow) }),
         ("one count instead of two", stages::measure(Neighbours::one_row_strata(), half)),
         ("half of the noise", stages::measure(Neighbours::opposite_corners(), narrow_with_delta)),
         ("1/(εn) as in the paper's proof", stages::mean(Neighbours::all_equal(), half)),

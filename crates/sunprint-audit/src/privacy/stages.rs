@@ -54,9 +54,9 @@ impl Terms {
 }
 
 /// Runs of the quick mechanisms.
-pub const QUICK: u64 = 20_000;
+pub const QUICK: u64 = 12_000;
 /// Runs of the moments, whose likelier events are the less telling ones.
-pub const MANY: u64 = 40_000;
+pub const MANY: u64 = 30_000;
 /// Without δ.
 pub const PURE: Terms = Terms::honest("1", None);
 /// With a δ that can be seen in tens of thousands of runs.

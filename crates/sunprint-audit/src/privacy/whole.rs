@@ -10,7 +10,7 @@ use sunprint::privacy::Kernel;
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
 /// Runs of a whole fit.
-const RUNS: u64 = 4_000;
+const RUNS: u64 = 3_000;
 
 /// Each method on its own worst neighbours, at ε = 2: texture is post-processing and left out, which saves time.
 pub fn all() -> Vec<Trial> {
