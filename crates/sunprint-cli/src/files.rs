@@ -58,11 +58,6 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-/// Whether the only trouble is that the reader of stdout has heard enough (`| head`).
-pub fn reader_left(error: &Error) -> bool {
-    error.kind() == Kind::Io && error.to_string() == "standard output: the reader of the output went away"
-}
-
 /// Prints to stdout. A reader that has heard enough (`| head`) is not an error.
 pub fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();

@@ -35,7 +35,8 @@ fn run(early: Talk) -> u8 {
     let talk = Talk::new(cli.talk);
     match commands::run(&cli.command, talk) {
         Ok(()) => 0,
-        Err(error) if files::reader_left(&error) => 0,
+        // `sunprint sample … | head` has done what was wanted.
+        Err(error) if error.is_closed_pipe() => 0,
         Err(error) => {
             talk.error(&error);
             exit_code(&error)

@@ -12,7 +12,6 @@ use crate::basis;
 use crate::files;
 use crate::progress::Bars;
 use crate::words::Talk;
-use sunprint::fit::Fit;
 use sunprint::model::Model;
 use sunprint::plan::{self, Method, Plan};
 use sunprint::privacy::{Budget, Delta, Epsilon};
@@ -36,29 +35,30 @@ pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)
     let input = input(&args.data);
     let schema = Schema::load(&args.schema.schema)?;
     check_outputs(args, report, outputs)?;
-    // A rehearsal: it spends nothing and reads nothing, and refuses a plan that does not suit the schema.
-    Fit::begin(&schema, plan.clone(), self::budget(&args.budget)?, 1)?;
+    plan.check(&schema)?;
     Ok(Prepared { schema, plan, budget, input })
 }
 
 /// Writes down the promise, reads the table and measures it.
 pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
     let Prepared { schema, plan, budget, input } = prepared;
-    talk.say(Receipt::promise(&schema, &plan, &budget).to_string().trim_end());
+    talk.say(Receipt::promise(&schema, &plan, &budget).promised().trim_end());
     talk.gap();
     let bars = Bars::new(talk);
     let table = Table::open(&input, &schema, &bars)?;
     fit_table(&table, &schema, plan, budget, &bars)
 }
 
-/// Hands over the receipt: on stderr, in its own file, and on stdout as JSON, as asked.
+/// Hands over the receipt: in its own file and on stdout as JSON, as asked, and what is new in it on stderr, where the
+/// promise stands already.
 pub fn hand_over_receipt(receipt: &Receipt, report: &ReportArgs, talk: Talk) -> Result<()> {
     if let Some(path) = &report.receipt.receipt {
         let json = path.extension().is_some_and(|extension| extension == "json");
         let text = if json { to_json(receipt)? } else { receipt.to_string() };
         files::write_whole(path, &text)?;
     }
-    talk.say(receipt.to_string().trim_end());
+    talk.say(format_args!("Measured\n{}", receipt.measured().trim_end()));
+    receipt.remarks.iter().for_each(|remark| talk.warn(remark));
     if report.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
 }
 

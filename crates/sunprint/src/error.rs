@@ -32,6 +32,7 @@ pub struct Error {
     place: Option<String>,
     rule: String,
     hint: Option<String>,
+    closed_pipe: bool,
 }
 
 /// A result with the library's error.
@@ -40,7 +41,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of a kind, with the sentence that names the rule.
     pub fn new(kind: Kind, rule: impl Into<String>) -> Self {
-        Error { kind, place: None, rule: rule.into(), hint: None }
+        Error { kind, place: None, rule: rule.into(), hint: None, closed_pipe: false }
     }
 
     /// Says where: a file, `file:line:column`, or a column name.
@@ -55,6 +56,18 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Says that nothing is wrong but that whoever read the output has heard enough.
+    #[must_use]
+    pub(crate) fn with_closed_pipe(mut self, closed: bool) -> Self {
+        self.closed_pipe = closed;
+        self
+    }
+
+    /// Whether the only trouble is that the reader of the output went away, as `head` does.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.closed_pipe
     }
 
     /// What the error is about.

@@ -95,7 +95,7 @@ impl Fit {
             )
             .hint("fit a random part of the table"));
         }
-        check_plan(&plan, width)?;
+        plan.check(schema)?;
         let mut receipt = Receipt::promise(schema, &plan, &budget);
         receipt.rows = Some(rows);
         let epsilon = as_float(&budget.epsilon().ratio());
@@ -190,6 +190,7 @@ impl Fit {
             _ => Vec::new(),
         });
         let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
+        self.remark_on_few_rows(&tree, amount, privacy);
         let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
         let measure = consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, consistency);
         let mut release = Release { frame, measure, texture, spot, spectrum, edge };
@@ -197,6 +198,25 @@ impl Fit {
             balance(&mut release, self.schema.width());
         }
         Ok(Stage::Done(Box::new(release)))
+    }
+
+    /// Says so where even the first cut is noise: where the deviation of its counts is half of a stratum or more.
+    ///
+    /// Pure: `Lap_Z(b)` with `b = 2 total/(ε w)` has deviation about `√2 b`. zCDP: `σ² = total/(ρ w)`.
+    fn remark_on_few_rows(&mut self, tree: &PathTree, amount: f64, privacy: Privacy) {
+        let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
+        let part = tree.total as f64 / (amount * first.max(1) as f64);
+        let deviation = match privacy {
+            Privacy::Pure => 8.0_f64.sqrt() * part,
+            Privacy::Concentrated => part.sqrt(),
+        };
+        if self.receipt.remarks.is_empty() && deviation >= self.rows as f64 / (2 * tree.strata.len().max(1)) as f64 {
+            self.receipt.remarks.push(
+                "the table has so few rows that at this ε the cell counts are little more than noise: the output says \
+                 next to nothing about the table"
+                    .to_string(),
+            );
+        }
     }
 
     /// The finished model: public.
@@ -219,7 +239,8 @@ impl Fit {
     }
 }
 
-fn check_plan(plan: &Plan, width: usize) -> Result<()> {
+/// The rules behind [`Plan::check`].
+pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
     if let Some(k) = plan.dimension {
         if k == 0 || k > width {
             return Err(Error::new(

@@ -3,6 +3,7 @@
 use crate::error::{Error, Kind, Result};
 use crate::math::zcdp;
 use crate::privacy::{Budget, Delta, Epsilon, Ratio};
+use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 /// Which algorithm runs.
@@ -56,6 +57,15 @@ impl Default for Plan {
             shares: None,
             tuning: Tuning::default(),
         }
+    }
+}
+
+impl Plan {
+    /// Refuses a plan that contradicts itself or does not suit the schema. A fit checks this before it begins; whoever
+    /// wants to know it before the table is opened may ask earlier.
+    pub fn check(&self, schema: &Schema) -> Result<()> {
+        self.shares.map_or(Ok(()), |shares| shares.check())?;
+        crate::fit::check_plan(self, schema.width())
     }
 }
 

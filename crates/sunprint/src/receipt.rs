@@ -111,36 +111,104 @@ impl Receipt {
     }
 }
 
-impl fmt::Display for Receipt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// No line of a receipt is wider than this.
+const WIDTH: usize = 100;
+
+impl Receipt {
+    /// What is promised, as text: everything that is known before the data is read.
+    pub fn promised(&self) -> String {
         let name = if self.dataset.is_empty() { "(unnamed)" } else { &self.dataset };
-        writeln!(f, "Receipt of Sunprint {} for dataset `{name}`", self.version)?;
-        writeln!(f, "{}", self.sentence())?;
-        writeln!(f, "  unit of privacy   {}", self.unit)?;
-        match &self.delta {
-            None => writeln!(f, "  promise           pure ε = {}", self.epsilon)?,
-            Some(delta) => writeln!(
-                f,
-                "  promise           ε = {}, δ = {delta} (by ρ = {:.6} of zCDP)",
-                self.epsilon,
-                crate::plan::as_float(&self.total)
-            )?,
-        }
-        writeln!(f, "  method            {}", self.method.name())?;
-        let rows = self.rows.map_or("counted when the file is opened".to_string(), |rows| rows.to_string());
-        writeln!(f, "  rows              {rows}")?;
-        let strata = if self.strata > 1 { format!(", {} strata", self.strata) } else { String::new() };
-        writeln!(f, "  columns           {}{strata}", self.columns)?;
+        let mut text = format!("Receipt of Sunprint {} for dataset `{name}`\n", self.version);
+        text.push_str(&wrapped(&self.sentence(), ""));
+        line(&mut text, "unit of privacy", &self.unit);
+        line(&mut text, "promise", &self.promise_in_numbers());
+        line(&mut text, "method", self.method.name());
+        let strata = if self.strata > 1 { format!(", and {} strata", self.strata) } else { String::new() };
+        line(&mut text, "columns", &format!("{}{strata}", self.columns));
+        text
+    }
+
+    /// What came of it, as text: what only the fit could tell, without the remarks.
+    pub fn measured(&self) -> String {
+        let mut text = String::new();
+        let rows = self.rows.map_or("counted when the table is opened".to_string(), |rows| rows.to_string());
+        line(&mut text, "rows", &rows);
         if let Some(dimension) = self.dimension {
-            writeln!(f, "  dimension d′      {dimension}")?;
+            line(&mut text, "dimension d′", &dimension.to_string());
         }
         for stage in &self.stages {
             let share = 100.0 * stage.share as f64 / stage.of as f64;
-            writeln!(f, "  {:<16} {share:>6.2} %  {}", stage.name, stage.mechanism)?;
+            line(&mut text, &stage.name, &format!("{share:.2} % of the budget: {}", stage.mechanism));
         }
-        for remark in &self.remarks {
-            writeln!(f, "  note: {remark}")?;
+        text
+    }
+
+    fn promise_in_numbers(&self) -> String {
+        let epsilon = &self.epsilon;
+        match &self.delta {
+            None => format!("pure ε = {epsilon}"),
+            Some(delta) => {
+                format!("ε = {epsilon}, δ = {delta} (by ρ = {:.6} of zCDP)", crate::plan::as_float(&self.total))
+            }
         }
-        Ok(())
+    }
+}
+
+/// The whole receipt: the promise, what came of it, and the remarks.
+impl fmt::Display for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.promised())?;
+        f.write_str(&self.measured())?;
+        self.remarks.iter().try_for_each(|remark| f.write_str(&wrapped(&format!("note: {remark}"), "  ")))
+    }
+}
+
+/// A title and what it says.
+fn line(text: &mut String, title: &str, what: &str) {
+    text.push_str(&wrapped(what, &format!("  {title:<18}")));
+}
+
+/// Words on lines of at most [`WIDTH`] letters. The first begins with `head`, the others with as many spaces.
+fn wrapped(words: &str, head: &str) -> String {
+    let indent = head.chars().count();
+    let (mut text, mut used) = (head.to_string(), indent);
+    for (i, word) in words.split(' ').enumerate() {
+        let length = word.chars().count();
+        if i > 0 && used + 1 + length > WIDTH {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            used = indent;
+        } else if i > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += length;
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Epsilon;
+
+    #[test]
+    fn no_line_is_wider_than_a_screen() {
+        let schema = Schema::parse("[[column]]\nname = \"a\"\nkind = \"integer\"\nmin = 0\nmax = 9\n", "s").unwrap();
+        let epsilon: Epsilon = "0.30000000000000004".parse().unwrap();
+        for delta in [None, Some("1e-9".parse().unwrap())] {
+            let budget = crate::plan::budget(epsilon, delta).unwrap();
+            let mut receipt = Receipt::promise(&schema, &Plan::default(), &budget);
+            receipt.default_stages(&Shares::for_table(1_000, 1, 1.0));
+            receipt.rows = Some(1_000);
+            receipt.dimension = Some(1);
+            receipt.remarks.push("word ".repeat(60).trim().to_string());
+            let text = receipt.to_string();
+            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+            assert!(text.starts_with(&receipt.promised()) && text.contains(&receipt.measured()));
+            assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&receipt.sentence()));
+        }
     }
 }

@@ -9,9 +9,11 @@ use crate::args::ShowArgs;
 use crate::commands::load;
 use crate::files;
 use crate::measure::to_json;
-use sunprint::model::Model;
+use crate::words::thousands;
+use sunprint::measure::Side;
+use sunprint::model::{Frame, Model};
 use sunprint::receipt::Receipt;
-use sunprint::schema::{Column, ColumnKind, Role};
+use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
 /// What `show --json` prints.
 #[derive(Serialize)]
@@ -22,44 +24,92 @@ struct Shown<'a> {
     dimension: Option<usize>,
     spectrum: &'a [f64],
     noise_edge: f64,
+    #[serde(rename = "box")]
+    sides: &'a [Side],
+    depths: Vec<u8>,
+    schema: &'a Schema,
 }
+
+/// As many numbers of the spectrum as a reader wants to see below the noise.
+const BELOW: usize = 3;
 
 /// Prints a model's receipt, dimension, bounds and spectrum.
 pub fn run(args: &ShowArgs) -> Result<()> {
     let model = load(&args.model)?;
-    let text = if args.json.json {
-        to_json(&Shown {
-            receipt: model.receipt(),
-            rows: model.rows(),
-            features: model.schema().width(),
-            dimension: model.receipt().dimension,
-            spectrum: &model.release().spectrum,
-            noise_edge: model.release().edge,
-        })?
-    } else {
-        plain(&model)
-    };
+    let text = if args.json.json { to_json(&shown(&model))? } else { plain(&model) };
     files::print(&text)
+}
+
+fn shown(model: &Model) -> Shown<'_> {
+    let release = model.release();
+    Shown {
+        receipt: model.receipt(),
+        rows: model.rows(),
+        features: model.schema().width(),
+        dimension: model.receipt().dimension,
+        spectrum: &release.spectrum,
+        noise_edge: release.edge,
+        sides: sides(model),
+        depths: release.measure.strata.iter().map(|stratum| stratum.depth).collect(),
+        schema: model.schema(),
+    }
+}
+
+/// The box; empty where the cube itself is measured.
+fn sides(model: &Model) -> &[Side] {
+    match &model.release().frame {
+        Frame::Basis { sides, .. } => sides,
+        Frame::Columns { .. } => &[],
+    }
 }
 
 fn plain(model: &Model) -> String {
     let mut text = model.receipt().to_string();
-    let release = model.release();
-    // What lies at or below the edge cannot be told from noise.
-    let found: Vec<f64> = release.spectrum.iter().copied().filter(|variance| *variance > release.edge).collect();
-    if !found.is_empty() {
-        let _ =
-            writeln!(text, "\nspread along the directions that stand out from the noise (1 is a column's whole range)");
-        for (i, variance) in found.iter().enumerate() {
-            let _ = writeln!(text, "  {:>3}  {:.4}", i + 1, variance.sqrt());
-        }
-    }
-    let _ = writeln!(text, "\ncolumns");
+    spectrum(&mut text, model);
+    measure(&mut text, model);
+    let _ = writeln!(text, "\nColumns and their public bounds");
     let width = model.schema().columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     for column in &model.schema().columns {
         let _ = writeln!(text, "  {:width$}  {}", column.name, describe(column));
     }
     text
+}
+
+/// The released variances against the noise edge, and the box along the directions that were measured.
+fn spectrum(text: &mut String, model: &Model) {
+    let release = model.release();
+    let (spectrum, sides) = (&release.spectrum, sides(model));
+    if spectrum.is_empty() {
+        return;
+    }
+    let above = spectrum.iter().filter(|variance| **variance > release.edge).count();
+    let _ = writeln!(text, "\nDirections, in units of the columns' ranges");
+    let _ = writeln!(text, "         variance   box");
+    let listed = (above.max(sides.len()) + BELOW).min(spectrum.len());
+    for (i, variance) in spectrum[..listed].iter().enumerate() {
+        let side = sides.get(i).map(|side| format!("   {:.3} to {:.3}", side.low, side.low + side.width));
+        let noise = if release.edge > 0.0 && *variance <= release.edge { "   (cannot be told from noise)" } else { "" };
+        let _ = writeln!(text, "  {:>4}  {variance:>9.4}{}{noise}", i + 1, side.unwrap_or_default());
+    }
+    if listed < spectrum.len() {
+        let _ = writeln!(text, "   ...  {} more", spectrum.len() - listed);
+    }
+    if release.edge > 0.0 {
+        let _ = writeln!(text, "  noise reaches {:.4}", release.edge);
+    }
+}
+
+/// How fine the cells are.
+fn measure(text: &mut String, model: &Model) {
+    let strata = &model.release().measure.strata;
+    let depths = || strata.iter().map(|stratum| stratum.depth);
+    let (least, most) = (depths().min().unwrap_or(0), depths().max().unwrap_or(0));
+    let cells: u64 = depths().map(|depth| 1_u64 << depth.min(40)).sum();
+    let held: usize = strata.iter().map(|stratum| stratum.leaves.len()).sum();
+    let depth = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let _ = writeln!(text, "\nMeasure");
+    let _ = writeln!(text, "  depth             {depth} (each level halves the cells)");
+    let _ = writeln!(text, "  cells             {}, of which {} hold rows", thousands(cells), thousands(held as u64));
 }
 
 /// A column's kind and bounds in a few words.

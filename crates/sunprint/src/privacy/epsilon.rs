@@ -56,7 +56,8 @@ impl Delta {
 }
 
 fn refuse(name: &str, rule: &str, given: &str, hint: &str) -> Error {
-    Error::new(Kind::Usage, format!("`{name}` must be a number {rule}, but it is {}", shorten(given))).hint(hint)
+    let given = if given.trim().is_empty() { "empty".to_string() } else { shorten(given) };
+    Error::new(Kind::Usage, format!("`{name}` must be a number {rule}, but it is {given}")).hint(hint)
 }
 
 /// Reads an exact decimal or fraction.

@@ -1,5 +1,10 @@
 //! Text files as blocks of whole lines, and the lines of a block as rows.
+//!
+//! The number of rows is public, so no value may change it. In a table of one column an empty value is an empty line:
+//! there every line is a row, and only the end of the file is not. In a wider table a row has at least a delimiter, so
+//! an empty line is never a row, whatever the values.
 
+use super::blank::EmptyValues;
 use super::place::{Format, Input, Squeeze, empty};
 use super::words;
 use super::{Layout, Physical, PhysicalType, Progress};
@@ -13,11 +18,11 @@ const BLOCK: usize = 1 << 21;
 pub(super) struct Lines<'a> {
     place: String,
     format: Format,
+    columns: usize,
     source: Box<dyn BufRead + Send + 'a>,
     /// The part of a line at the end of the block before.
     rest: Vec<u8>,
     line: u64,
-    ends: Ends,
     over: bool,
     quoted: Option<csv::Reader<Box<dyn Read + Send + 'a>>>,
 }
@@ -28,14 +33,7 @@ pub(super) enum Block {
     Lines(Vec<u8>, u64),
     /// Rows, taken apart. Once a quote was seen, only one who reads everything in order knows which line ends are
     /// inside of quotes.
-    Rows(Vec<csv::StringRecord>, u64, Ends),
-}
-
-/// Whether lines end with one letter or with two.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ends {
-    One,
-    Two,
+    Rows(Vec<csv::StringRecord>, u64),
 }
 
 /// Counts what is read, for whoever watches.
@@ -72,20 +70,20 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
     if source.fill_buf().map_err(refuse)?.is_empty() {
         return Err(empty(&place));
     }
-    let (header, line) = header(&mut source, &place)?;
-    let ends = if header.ends_with(b"\r\n") { Ends::Two } else { Ends::One };
+    let (mut header, line) = header(&mut source, &place)?;
+    while header.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+        header.pop();
+    }
     let mut names = csv::StringRecord::new();
     let read = reader(header.as_slice(), format).read_record(&mut names);
-    if !read.map_err(|fault| csv_fault(&place, 1, ends, &fault))? {
+    if !read.map_err(|fault| csv_fault(&place, 1, &fault))? {
         let rule = "the file has no header";
         return Err(Error::new(Kind::Data, rule).at(&place).hint("the first line must name the columns"));
     }
     let physical = |name: &str| Physical { name: name.to_string(), physical: PhysicalType::Plain, nullable: true };
     let layout = Layout { columns: names.iter().map(physical).collect() };
-    Ok((
-        layout,
-        Lines { place, format, source: Box::new(source), rest: Vec::new(), line, ends, over: false, quoted: None },
-    ))
+    let (columns, source, rest) = (layout.columns.len(), Box::new(source), Vec::new());
+    Ok((layout, Lines { place, format, columns, source, rest, line, over: false, quoted: None }))
 }
 
 /// The bytes of the header and the line after it. A header ends at the first line end that is not inside of quotes.
@@ -108,8 +106,11 @@ fn header(source: &mut impl BufRead, place: &str) -> Result<(Vec<u8>, u64)> {
     }
 }
 
+/// A row ends at a line feed and nowhere else, as in the lines without quotes; a carriage return before it is cut off
+/// with the last value.
 fn reader<R: Read>(source: R, format: Format) -> csv::Reader<R> {
     csv::ReaderBuilder::new()
+        .terminator(csv::Terminator::Any(b'\n'))
         .delimiter(format.delimiter())
         .has_headers(false)
         .flexible(true)
@@ -117,8 +118,8 @@ fn reader<R: Read>(source: R, format: Format) -> csv::Reader<R> {
         .from_reader(source)
 }
 
-fn csv_fault(place: &str, first: u64, ends: Ends, fault: &csv::Error) -> Error {
-    let line = line_of(fault.position(), first, ends);
+fn csv_fault(place: &str, first: u64, fault: &csv::Error) -> Error {
+    let line = line_of(fault.position(), first);
     match fault.kind() {
         csv::ErrorKind::Io(fault) => words::unreadable(place, fault),
         csv::ErrorKind::Utf8 { .. } => not_utf8(place, line),
@@ -147,7 +148,10 @@ impl Lines<'_> {
         let first = self.line;
         if block.contains(&b'"') {
             let rest = std::mem::replace(&mut self.source, Box::new(io::empty()));
-            self.quoted = Some(reader(Box::new(io::Cursor::new(block).chain(rest)), self.format));
+            let whole = io::Cursor::new(block).chain(rest);
+            let whole: Box<dyn Read + Send> =
+                if self.columns == 1 { Box::new(EmptyValues::new(whole)) } else { Box::new(whole) };
+            self.quoted = Some(reader(whole, self.format));
             return self.next_rows();
         }
         if (count as u64) < wanted {
@@ -166,11 +170,11 @@ impl Lines<'_> {
         let mut rows = Vec::with_capacity(ROWS);
         let mut record = csv::StringRecord::new();
         while rows.len() < ROWS
-            && reader.read_record(&mut record).map_err(|fault| csv_fault(&self.place, self.line, self.ends, &fault))?
+            && reader.read_record(&mut record).map_err(|fault| csv_fault(&self.place, self.line, &fault))?
         {
             rows.push(record.clone());
         }
-        Ok((!rows.is_empty()).then_some(Block::Rows(rows, self.line, self.ends)))
+        Ok((!rows.is_empty()).then_some(Block::Rows(rows, self.line)))
     }
 
     pub(super) fn place(&self) -> &str {
@@ -188,6 +192,18 @@ pub(super) fn for_each_row(
     mut row: impl FnMut(&[&str]),
 ) -> Result<()> {
     let mut values = Vec::with_capacity(columns);
+    let mut end_row = |values: &mut Vec<&str>, line: u64| {
+        if let Some(last) = values.last_mut() {
+            *last = last.strip_suffix('\r').unwrap_or(last);
+        }
+        // An empty line is an empty value in a table of one column, and nothing in a wider one.
+        if columns > 1 && *values == [""] {
+            return Ok(());
+        }
+        even(values.len(), place, line, columns)?;
+        row(values);
+        Ok(())
+    };
     match &block {
         Block::Lines(bytes, first) => {
             let text = match std::str::from_utf8(bytes) {
@@ -198,20 +214,11 @@ pub(super) fn for_each_row(
             let whole = text.len() == bytes.len();
             let mut line = *first;
             let mut start = 0;
-            let mut end_line = |start: usize, end: usize, values: &mut Vec<_>, line: u64| {
-                let last = &text[start..end];
-                values.push(last.strip_suffix('\r').unwrap_or(last));
-                // A blank line is no row.
-                if values.len() > 1 || !values[0].is_empty() {
-                    even(values.len(), place, line, columns)?;
-                    row(values);
-                }
-                values.clear();
-                Result::Ok(())
-            };
             for at in memchr::memchr2_iter(format.delimiter(), b'\n', text.as_bytes()) {
                 if text.as_bytes()[at] == b'\n' {
-                    end_line(start, at, &mut values, line)?;
+                    values.push(&text[start..at]);
+                    end_row(&mut values, line)?;
+                    values.clear();
                     line += 1;
                 } else {
                     values.push(&text[start..at]);
@@ -222,25 +229,24 @@ pub(super) fn for_each_row(
                 return Err(not_utf8(place, line));
             }
             if start < text.len() || !values.is_empty() {
-                end_line(start, text.len(), &mut values, line)?;
+                values.push(&text[start..]);
+                end_row(&mut values, line)?;
             }
         }
-        Block::Rows(rows, first, ends) => {
+        Block::Rows(rows, first) => {
             for record in rows {
-                even(record.len(), place, line_of(record.position(), *first, *ends), columns)?;
                 values.clear();
                 values.extend(record.iter());
-                row(&values);
+                end_row(&mut values, line_of(record.position(), *first))?;
             }
         }
     }
     Ok(())
 }
 
-/// The line of a place in the part of the file that begins with line `first`. Where lines end with two letters, the
-/// second is only counted with the line behind it.
-fn line_of(position: Option<&csv::Position>, first: u64, ends: Ends) -> u64 {
-    position.map_or(first, |at| first + at.line() - 1 + u64::from(ends == Ends::Two && at.byte() > 0))
+/// The line of a place in the part of the file that begins with line `first`.
+fn line_of(position: Option<&csv::Position>, first: u64) -> u64 {
+    position.map_or(first, |at| first + at.line() - 1)
 }
 
 fn not_utf8(place: &str, line: u64) -> Error {

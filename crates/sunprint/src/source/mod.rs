@@ -7,6 +7,7 @@ mod arrays;
 mod arrow_in;
 mod arrow_out;
 mod atomic;
+mod blank;
 mod check;
 mod layout;
 mod lines;

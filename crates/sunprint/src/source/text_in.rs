@@ -24,7 +24,7 @@ pub(super) fn read(input: &Input, format: Format, schema: &Schema, progress: &dy
                 let length = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len()) + 1;
                 bytes.len() / length + 1
             }
-            Block::Rows(rows, ..) => rows.len(),
+            Block::Rows(rows, _) => rows.len(),
         };
         strata.reserve(rows);
         codes.reserve(rows * plan.width());

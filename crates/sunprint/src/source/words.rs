@@ -35,7 +35,8 @@ pub(super) fn unwritable(place: &str, fault: &io::Error) -> Error {
         io::ErrorKind::BrokenPipe => ("the reader of the output went away", "nothing is lost: write it again"),
         _ => ("the output cannot be written", "check the path and the disk"),
     };
-    Error::new(Kind::Io, rule).at(place).hint(hint)
+    let closed = fault.kind() == io::ErrorKind::BrokenPipe;
+    Error::new(Kind::Io, rule).at(place).hint(hint).with_closed_pipe(closed)
 }
 
 /// A file that is not what its format says.
