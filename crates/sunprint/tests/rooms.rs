@@ -20,7 +20,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("math", &["error"]),
     ("measure", &["privacy", "math"]),
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
-    ("plan", &["error", "math", "privacy"]),
+    ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("receipt", &["plan", "privacy", "schema"]),
     ("model", &["error", "math", "measure", "receipt", "schema", "source", "subspace"]),
     ("fit", &["error", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"]),
