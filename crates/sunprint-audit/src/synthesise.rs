@@ -7,7 +7,7 @@ use sunprint::error::{Error, Kind, Result};
 use sunprint::fit::Fit;
 use sunprint::model::Model;
 use sunprint::plan::{Method, Plan, Shares, budget};
-use sunprint::privacy::{Delta, Epsilon};
+use sunprint::privacy::{Budget, Delta, Epsilon, Kernel};
 use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
 use sunprint::source::{Input, Silent, Table};
 use sunprint::tally::codes::Codes;
@@ -20,13 +20,32 @@ pub fn synthesise(codes: &Codes, schema: &Schema, settings: &Settings) -> Result
 
 /// Fits codes with the settings of an experiment.
 pub fn fit(codes: &Codes, schema: &Schema, settings: &Settings) -> Result<Model> {
-    let epsilon: Epsilon = settings.epsilon.parse()?;
-    let delta: Option<Delta> = settings.delta.as_deref().map(str::parse).transpose()?;
-    let mut fit = Fit::begin(schema, plan(settings)?, budget(epsilon, delta)?, codes.rows() as u64)?;
+    let mut fit = Fit::begin(schema, plan(settings)?, promise(settings)?, codes.rows() as u64)?;
+    answer(&mut fit, codes)?;
+    fit.finish()
+}
+
+/// The same with seeded noise, so that a test sees the same rows every time. For tests alone: such a model keeps no
+/// promise.
+pub fn synthesise_seeded(codes: &Codes, schema: &Schema, settings: &Settings) -> Result<Rows> {
+    let kernel = Kernel::seeded(settings.seed);
+    let mut fit =
+        Fit::begin_with_danger_kernel(schema, plan(settings)?, promise(settings)?, codes.rows() as u64, kernel)?;
+    answer(&mut fit, codes)?;
+    Ok(draw(&fit.finish()?, codes.rows(), settings.seed))
+}
+
+fn answer(fit: &mut Fit, codes: &Codes) -> Result<()> {
     while let Some(pass) = fit.next_pass() {
         fit.absorb(pass.tally(codes))?;
     }
-    fit.finish()
+    Ok(())
+}
+
+fn promise(settings: &Settings) -> Result<Budget> {
+    let epsilon: Epsilon = settings.epsilon.parse()?;
+    let delta: Option<Delta> = settings.delta.as_deref().map(str::parse).transpose()?;
+    budget(epsilon, delta)
 }
 
 /// Draws rows from a model.

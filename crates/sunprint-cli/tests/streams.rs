@@ -172,5 +172,5 @@ fn the_model_in_json_is_the_model_in_words() {
     for part in ["Receipt of Sunprint", "noise reaches", "depth", "age     integer, 0 to 120"] {
         assert!(words.contains(part), "{part} is not in {words}");
     }
-    assert!(words.lines().all(|line| line.chars().count() <= 100), "{words}");
+    assert!(words.lines().all(|line| line.chars().count() <= 80), "{words}");
 }

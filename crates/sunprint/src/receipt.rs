@@ -113,7 +113,7 @@ impl Receipt {
 }
 
 /// No line of a receipt is wider than this.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 
 impl Receipt {
     /// What is promised, as text: everything that is known before the data is read.

@@ -18,7 +18,7 @@ pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, pro
 /// Answers every pass of a fit from a table.
 pub fn run(mut fit: Fit, table: &Table, progress: &dyn Progress) -> Result<Model> {
     while let Some(pass) = fit.next_pass() {
-        progress.start(&format!("pass {}", pass.number), Some(table.rows() as u64));
+        progress.start(&format!("measuring, pass {}", pass.number), Some(table.rows() as u64));
         let tally = table.tally(
             |codes| {
                 let tally = pass.tally(codes);

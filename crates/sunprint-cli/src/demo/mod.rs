@@ -35,7 +35,7 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     files::write_whole(&table, &clinic.to_csv())?;
     files::write_whole(&schema, &clinic::schema_toml())?;
     talk.say(format_args!(
-        "{} patients of a clinic, simulated, in {}; what everybody may know about them in {}\n",
+        "simulated {} patients of a clinic: {}\nwhat everybody may know about them: {}\n",
         thousands(rows),
         table.display(),
         schema.display()

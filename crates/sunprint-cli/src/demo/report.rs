@@ -22,13 +22,13 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
     let distances = &comparison.distances;
     let _ = writeln!(
         text,
-        "\ndistance between tables (W1 of {} rows each: how far a row is moved to turn one into the other)",
+        "\ndistance between tables\n  (W1 of {} rows each: how far rows are moved to turn one table into the other)",
         thousands(SUBSAMPLE as u64)
     );
     let lines = [
-        ("two parts of the real table", distances.floor, "chance alone: as close as tables get"),
-        ("real and synthetic", distances.synthetic, "what you get, with the promise"),
-        ("real and uniform noise", distances.ceiling, "what the bounds alone would give"),
+        ("two parts of the real table", distances.floor, "as close as tables get"),
+        ("real and synthetic", distances.synthetic, "what you get"),
+        ("real and uniform noise", distances.ceiling, "what the bounds alone give"),
     ];
     for (title, distance, meaning) in lines {
         let _ = writeln!(text, "  {title:TITLE$}{distance:>10.2}   {meaning}");
@@ -41,12 +41,15 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
 
     let _ = write!(
         text,
-        "\nNobody's row can be read off the synthetic table: it would look almost the same if any one patient\n\
-         had been someone else.\n\
+        "\nNobody's row can be read off the synthetic table: it would look almost the same\n\
+         if any one patient had been someone else.\n\
          \nNext\n  \
-           the receipt        sunprint show {folder}/clinic.sunprint\n  \
-           more rows, free    sunprint sample {folder}/clinic.sunprint --rows 100000 --output more.csv\n  \
-           your own table     sunprint schema people.csv --output people.toml\n",
+           sunprint show {folder}/clinic.sunprint\n      \
+               the receipt, and what the model holds\n  \
+           sunprint sample {folder}/clinic.sunprint --rows 100000 -o more.csv\n      \
+               more rows, at no further cost in privacy\n  \
+           sunprint schema people.csv -o people.toml\n      \
+               the first step with a table of your own\n",
         folder = folder.display()
     );
     text
@@ -74,7 +77,7 @@ mod tests {
         let sheet = |seed| Sheet::of_clinic(&Clinic::simulate(2_000, seed));
         let report = super::text(&Comparison::between(&sheet(1), &sheet(2), 1), "1", Path::new("sunprint-demo"));
         for line in report.lines() {
-            assert!(line.chars().count() <= 110, "{line}");
+            assert!(line.chars().count() <= 80, "{line}");
         }
     }
 }
