@@ -12,6 +12,10 @@ use crate::words::Talk;
 pub fn contain(talk: Talk, work: impl FnOnce() -> u8) -> u8 {
     static SAID: AtomicBool = AtomicBool::new(false);
     panic::set_hook(Box::new(move |info| {
+        // The readers of other libraries may panic over a damaged file, which is caught and refused in one sentence.
+        if sunprint::source::panic_is_caught() {
+            return;
+        }
         // Several threads may fall over the same bug.
         if !SAID.swap(true, Ordering::Relaxed) {
             let place = info.location().map(|place| public_place(place.file(), place.line())).unwrap_or_default();

@@ -13,16 +13,18 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, Fields};
 use std::ops::Range;
 
-/// The layout of Arrow fields; refuses types that hold neither numbers, truth values nor text.
+/// The layout of Arrow fields; refuses types that hold neither numbers, truth values nor text. A column that may have
+/// nulls is not told from one that may not: many writers decide that by whether there is one.
 pub(super) fn layout(fields: &Fields, place: &str) -> Result<Layout> {
-    let columns = fields.iter().map(|field| {
+    let columns = fields.iter().zip(1..).map(|(field, number)| {
         let physical = PhysicalType::of_arrow(field.data_type()).ok_or_else(|| {
-            let rule = format!("column `{}` has type {}, which cannot be read", field.name(), word(field.data_type()));
+            let kind = word(field.data_type());
+            let rule = format!("column number {number} of the file has type {kind}, which cannot be read");
             Error::new(Kind::Data, rule)
                 .at(place)
                 .hint("columns may hold numbers, booleans or text; convert this one or drop it from the file")
         })?;
-        Ok(Physical { name: field.name().clone(), physical, nullable: field.is_nullable() })
+        Ok(Physical { name: field.name().clone(), physical, nullable: true })
     });
     Ok(Layout { columns: columns.collect::<Result<_>>()? })
 }
@@ -76,6 +78,17 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
         DataType::Utf8View => {
             let array = array.as_string_view();
             rows.enumerate().for_each(|(i, row)| f(i, text(array.is_null(row), || array.value(row))));
+        }
+        DataType::LargeBinary => {
+            let array = array.as_binary::<i64>();
+            rows.enumerate().for_each(|(i, row)| {
+                if array.is_null(row) {
+                    f(i, Raw::Empty);
+                } else {
+                    // What is not UTF-8 becomes the letter U+FFFD, which no number has.
+                    f(i, Raw::Text(&String::from_utf8_lossy(array.value(row))));
+                }
+            });
         }
         DataType::Dictionary(..) => {
             let part = array.slice(rows.start, rows.len());

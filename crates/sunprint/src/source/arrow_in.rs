@@ -1,6 +1,7 @@
 //! Arrow IPC to codes, in the file and in the stream form.
 
 use super::arrays::{self, Plan};
+use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::table::{Gathering, Table};
 use super::{Layout, Progress, threads, words};
@@ -11,7 +12,6 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::ArrowError;
 use std::io::{BufReader, Cursor, Read, Seek};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rows that one worker takes at a time.
 const SLICE: usize = 8192;
@@ -62,10 +62,10 @@ impl ArrowFile {
                 return Ok(Some(batch.slice(0, taken)));
             }
             // The library's own words are not shown: they might quote what they stumbled over.
-            match catch_unwind(AssertUnwindSafe(|| self.batches.next())) {
-                Ok(None) => return Ok(None),
-                Ok(Some(Ok(batch))) => self.batch = Some(batch),
-                Ok(Some(Err(fault))) if fault.to_string().to_ascii_lowercase().contains("utf8") => {
+            match guarded(|| self.batches.next()) {
+                Some(None) => return Ok(None),
+                Some(Some(Ok(batch))) => self.batch = Some(batch),
+                Some(Some(Err(fault))) if fault.to_string().to_ascii_lowercase().contains("utf8") => {
                     return Err(Error::new(Kind::Data, "a text column is not UTF-8 text")
                         .at(&self.place)
                         .hint("write the file again with UTF-8 text"));
@@ -79,12 +79,12 @@ impl ArrowFile {
 type Begun = (arrow_schema::Fields, Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>);
 
 fn begin_file(source: impl Read + Seek + Send + 'static) -> Option<Begun> {
-    let reader = catch_unwind(AssertUnwindSafe(|| FileReader::try_new(source, None))).ok()?.ok()?;
+    let reader = guarded(|| FileReader::try_new(source, None))?.ok()?;
     Some((reader.schema().fields().clone(), Box::new(reader)))
 }
 
 fn begin_stream(source: impl Read + Send + 'static) -> Option<Begun> {
-    let reader = catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(source, None))).ok()?.ok()?;
+    let reader = guarded(|| StreamReader::try_new(source, None))?.ok()?;
     Some((reader.schema().fields().clone(), Box::new(reader)))
 }
 

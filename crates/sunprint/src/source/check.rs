@@ -77,7 +77,7 @@ fn check_text(input: &Input, format: Format, schema: &Schema, progress: &dyn Pro
         || lines.next_block(),
         |block: Block| {
             let (mut rows, mut counts) = (0, vec![Counts::default(); columns.len()]);
-            lines::for_each_row(block, &place, format, columns.len(), |values| {
+            lines::for_each_row(&block, &place, format, columns.len(), |values| {
                 rows += 1;
                 for ((value, &column), count) in values.iter().zip(&columns).zip(&mut counts) {
                     count[door.gate(column).judge(Raw::Text(value)) as usize] += 1;

@@ -21,7 +21,8 @@ pub struct Physical {
     /// The type in the file.
     #[serde(rename = "type")]
     pub physical: PhysicalType,
-    /// Whether the file's own schema allows nulls.
+    /// Whether the output's own schema allows nulls. Always true for a table that is read: whether the file's schema
+    /// says so may depend on its rows. Older models may say false.
     pub nullable: bool,
 }
 
@@ -89,6 +90,8 @@ impl Layout {
     }
 
     /// Which column of the schema each column of the file is. Refuses a file that has other columns than the schema.
+    ///
+    /// A name that the schema does not have is never shown: in a file without a header it is a value.
     pub fn match_schema(&self, schema: &Schema, place: &str) -> Result<Vec<usize>> {
         let refuse = |rule: String, hint: &str| Err(Error::new(Kind::Data, rule).at(place).hint(hint));
         let known: HashMap<&str, usize> = schema.columns.iter().zip(0..).map(|(c, i)| (c.name.as_str(), i)).collect();
@@ -107,7 +110,7 @@ impl Layout {
             match find(&column.name) {
                 Some(c) if seen[c] => {
                     let hint = "give every column its own name";
-                    return refuse(format!("column `{}` appears twice in the file", column.name.trim()), hint);
+                    return refuse(format!("column `{}` appears twice in the file", schema.columns[c].name), hint);
                 }
                 Some(c) => {
                     seen[c] = true;
@@ -115,12 +118,12 @@ impl Layout {
                 }
                 None if column.name.trim().is_empty() => {
                     let hint = "name it and describe it in the schema, or drop it from the file";
-                    return refuse(format!("column number {} has no name", number + 1), hint);
+                    return refuse(format!("column number {} of the file has no name", number + 1), hint);
                 }
                 None => {
                     let hint =
                         "describe it in the schema, or drop it from the file: the output has the input's columns";
-                    return refuse(format!("column `{}` is not in the schema", column.name), hint);
+                    return refuse(format!("column number {} of the file is not in the schema", number + 1), hint);
                 }
             }
         }
@@ -151,7 +154,11 @@ impl Physical {
             None => Ok(()),
             Some(value) => Err(Error::new(
                 Kind::Data,
-                format!("column `{}` holds {} and cannot hold the category `{value}`", self.name, self.physical.word()),
+                format!(
+                    "column `{}` holds {} and cannot hold the category `{value}`",
+                    column.name,
+                    self.physical.word()
+                ),
             )
             .at(place)
             .hint("list the categories as they stand in the file, or turn the column into text")),

@@ -3,12 +3,16 @@
 //! The number of rows is public, so no value may change it. In a table of one column an empty value is an empty line:
 //! there every line is a row, and only the end of the file is not. In a wider table a row has at least a delimiter, so
 //! an empty line is never a row, whatever the values.
+//!
+//! Values are bytes until they are looked at. Only the header must be UTF-8; bytes of a row that are not become the
+//! letter U+FFFD, which no number has.
 
-use super::blank::EmptyValues;
 use super::place::{Format, Input, Squeeze, empty};
+use super::quotes::{Fault, Records, scan};
 use super::words;
 use super::{Layout, Physical, PhysicalType, Progress};
 use crate::error::{Error, Kind, Result};
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// How much of a file one worker takes at a time.
@@ -24,16 +28,17 @@ pub(super) struct Lines<'a> {
     rest: Vec<u8>,
     line: u64,
     over: bool,
-    quoted: Option<csv::Reader<Box<dyn Read + Send + 'a>>>,
+    /// What is wrong behind the block before.
+    fault: Option<Error>,
 }
 
-/// Some of the rows of a file, and the number of the line that counts as their first.
-pub(super) enum Block {
-    /// Whole lines without a quote in them, still to be taken apart.
-    Lines(Vec<u8>, u64),
-    /// Rows, taken apart. Once a quote was seen, only one who reads everything in order knows which line ends are
-    /// inside of quotes.
-    Rows(Vec<csv::StringRecord>, u64),
+/// Some whole rows of a file, still to be taken apart.
+pub(super) struct Block {
+    pub(super) bytes: Vec<u8>,
+    /// The number of the first line.
+    first: u64,
+    /// Whether there is a quote in it: without one, every line is a row.
+    quoted: bool,
 }
 
 /// Counts what is read, for whoever watches.
@@ -70,111 +75,102 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
     if source.fill_buf().map_err(refuse)?.is_empty() {
         return Err(empty(&place));
     }
-    let (mut header, line) = header(&mut source, &place)?;
-    while header.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
-        header.pop();
-    }
-    let mut names = csv::StringRecord::new();
-    let read = reader(header.as_slice(), format).read_record(&mut names);
-    if !read.map_err(|fault| csv_fault(&place, 1, &fault))? {
-        let rule = "the file has no header";
-        return Err(Error::new(Kind::Data, rule).at(&place).hint("the first line must name the columns"));
-    }
-    let physical = |name: &str| Physical { name: name.to_string(), physical: PhysicalType::Plain, nullable: true };
-    let layout = Layout { columns: names.iter().map(physical).collect() };
+    let (names, line) = header(&mut source, &place, format.delimiter())?;
+    let physical = |name: String| Physical { name, physical: PhysicalType::Plain, nullable: true };
+    let layout = Layout { columns: names.into_iter().map(physical).collect() };
     let (columns, source, rest) = (layout.columns.len(), Box::new(source), Vec::new());
-    Ok((layout, Lines { place, format, columns, source, rest, line, over: false, quoted: None }))
+    Ok((layout, Lines { place, format, columns, source, rest, line, over: false, fault: None }))
 }
 
-/// The bytes of the header and the line after it. A header ends at the first line end that is not inside of quotes.
-fn header(source: &mut impl BufRead, place: &str) -> Result<(Vec<u8>, u64)> {
+/// The names in the header, which is the first line that is not empty, and the number of the line after it.
+///
+/// A header never goes on over a line end, not inside of quotes either: what follows are rows, and must not become
+/// names.
+fn header(source: &mut impl BufRead, place: &str, delimiter: u8) -> Result<(Vec<String>, u64)> {
     // A file without any line end is not read into memory as one header.
     const LONGEST: usize = 1 << 24;
-    let refuse = |fault: io::Error| words::unreadable(place, &fault);
-    let (mut header, mut line) = (Vec::new(), 1);
-    loop {
-        let count = source.by_ref().take(LONGEST as u64).read_until(b'\n', &mut header).map_err(refuse)?;
+    let refuse =
+        |rule: &str, line: u64, hint: &str| Err(Error::new(Kind::Data, rule).at(format!("{place}:{line}")).hint(hint));
+    let (mut header, mut line) = (Vec::new(), 0);
+    while header.is_empty() {
+        let read = source.by_ref().take(LONGEST as u64).read_until(b'\n', &mut header);
+        if read.map_err(|fault| words::unreadable(place, &fault))? == 0 {
+            let rule = "the file has no header";
+            return Err(Error::new(Kind::Data, rule).at(place).hint("the first line must name the columns"));
+        }
         line += 1;
-        if header.starts_with(b"\xef\xbb\xbf") {
+        if line == 1 && header.starts_with(b"\xef\xbb\xbf") {
             header.drain(..3);
         }
-        let blank = header.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
-        let open = header.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
-        if count == 0 || header.len() >= LONGEST || !(blank || open) {
-            return Ok((header, line));
+        while header.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+            header.pop();
         }
     }
-}
-
-/// A row ends at a line feed and nowhere else, as in the lines without quotes; a carriage return before it is cut off
-/// with the last value.
-fn reader<R: Read>(source: R, format: Format) -> csv::Reader<R> {
-    csv::ReaderBuilder::new()
-        .terminator(csv::Terminator::Any(b'\n'))
-        .delimiter(format.delimiter())
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(1 << 16)
-        .from_reader(source)
-}
-
-fn csv_fault(place: &str, first: u64, fault: &csv::Error) -> Error {
-    let line = line_of(fault.position(), first);
-    match fault.kind() {
-        csv::ErrorKind::Io(fault) => words::unreadable(place, fault),
-        csv::ErrorKind::Utf8 { .. } => not_utf8(place, line),
-        _ => Error::new(Kind::Data, "this line cannot be read").at(format!("{place}:{line}")).hint("check the quotes"),
+    let fault = scan(&header, delimiter, line).fault;
+    if header.contains(&b'\r') || matches!(fault, Some((Fault::Open | Fault::Long, _))) {
+        let hint = "names may not contain line ends; check the quotes, and end every line with a line feed";
+        return refuse("the header spans several lines", line, hint);
     }
+    if let Some((fault, line)) = fault {
+        return Err(fault.on(place, line));
+    }
+    if header.len() >= LONGEST {
+        return refuse("the header is too long", line, "check that this is a text file with lines");
+    }
+    let Ok(text) = std::str::from_utf8(&header) else {
+        let hint = "save the file as UTF-8, and check that it is not of another format";
+        return refuse("the header is not UTF-8 text", line, hint);
+    };
+    let mut names = Vec::new();
+    Records::new(text, delimiter, line, false).for_each(|values, _| {
+        names.extend(values.iter().map(ToString::to_string));
+        Result::Ok(())
+    })?;
+    Ok((names, line + 1))
 }
 
 impl Lines<'_> {
-    /// The next rows.
+    /// The next rows. What is wrong with the quotes is said behind the rows before it, so that the first fault of a
+    /// file is the one reported.
     pub(super) fn next_block(&mut self) -> Result<Option<Block>> {
-        if self.quoted.is_some() {
-            return self.next_rows();
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
         }
         if self.over {
             return Ok(None);
         }
-        let mut block = std::mem::take(&mut self.rest);
+        let mut bytes = std::mem::take(&mut self.rest);
         // A line longer than a block grows the block.
-        let wanted = (BLOCK as u64).max(block.len() as u64);
+        let wanted = (BLOCK as u64).max(bytes.len() as u64);
         let count = self
             .source
             .by_ref()
             .take(wanted)
-            .read_to_end(&mut block)
+            .read_to_end(&mut bytes)
             .map_err(|fault| words::unreadable(&self.place, &fault))?;
         let first = self.line;
-        if block.contains(&b'"') {
-            let rest = std::mem::replace(&mut self.source, Box::new(io::empty()));
-            let whole = io::Cursor::new(block).chain(rest);
-            let whole: Box<dyn Read + Send> =
-                if self.columns == 1 { Box::new(EmptyValues::new(whole)) } else { Box::new(whole) };
-            self.quoted = Some(reader(whole, self.format));
-            return self.next_rows();
-        }
-        if (count as u64) < wanted {
+        self.over = (count as u64) < wanted;
+        let quoted = memchr::memchr(b'"', &bytes).is_some();
+        let (end, fault) = if quoted {
+            let found = scan(&bytes, self.format.delimiter(), first);
+            self.line = found.line;
+            (found.end, found.fault.filter(|(fault, _)| self.over || *fault != Fault::Open))
+        } else {
+            let end = memchr::memrchr(b'\n', &bytes).map_or(0, |last| last + 1);
+            self.line += memchr::memchr_iter(b'\n', &bytes[..end]).count() as u64;
+            (end, None)
+        };
+        if let Some((fault, line)) = fault {
             self.over = true;
-            return Ok((!block.is_empty()).then_some(Block::Lines(block, first)));
+            self.fault = Some(fault.on(&self.place, line));
+            bytes.truncate(end);
+        } else if !self.over {
+            self.rest = bytes.split_off(end);
+        } else if self.columns == 1 && end < bytes.len() {
+            self.fault = Some(no_last_line_end(&self.place, self.line));
+            bytes.truncate(end);
         }
-        let end = block.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        self.rest = block.split_off(end);
-        self.line += block.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Ok(Some(Block::Lines(block, first)))
-    }
-
-    fn next_rows(&mut self) -> Result<Option<Block>> {
-        const ROWS: usize = 2048;
-        let Some(reader) = &mut self.quoted else { return Ok(None) };
-        let mut rows = Vec::with_capacity(ROWS);
-        let mut record = csv::StringRecord::new();
-        while rows.len() < ROWS
-            && reader.read_record(&mut record).map_err(|fault| csv_fault(&self.place, self.line, &fault))?
-        {
-            rows.push(record.clone());
-        }
-        Ok((!rows.is_empty()).then_some(Block::Rows(rows, self.line)))
+        Ok(Some(Block { bytes, first, quoted }))
     }
 
     pub(super) fn place(&self) -> &str {
@@ -185,18 +181,32 @@ impl Lines<'_> {
 /// Calls `row` with the values of every row of a block. Refuses rows with another number of values than the header has
 /// names.
 pub(super) fn for_each_row(
-    block: Block,
+    block: &Block,
     place: &str,
     format: Format,
     columns: usize,
     mut row: impl FnMut(&[&str]),
 ) -> Result<()> {
+    let text = match std::str::from_utf8(&block.bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        // Delimiters, quotes and line ends are never a part of what is replaced.
+        Err(_) => String::from_utf8_lossy(&block.bytes),
+    };
+    if block.quoted {
+        // An empty line is an empty value in a table of one column, and nothing in a wider one.
+        let records = Records::new(&text, format.delimiter(), block.first, columns > 1);
+        return records.for_each(|values, line| {
+            even(values.len(), place, line, columns)?;
+            row(values);
+            Ok(())
+        });
+    }
     let mut values = Vec::with_capacity(columns);
     let mut end_row = |values: &mut Vec<&str>, line: u64| {
         if let Some(last) = values.last_mut() {
             *last = last.strip_suffix('\r').unwrap_or(last);
         }
-        // An empty line is an empty value in a table of one column, and nothing in a wider one.
+        // The same as above: without quotes, an empty value that is alone is an empty line.
         if columns > 1 && *values == [""] {
             return Ok(());
         }
@@ -204,55 +214,28 @@ pub(super) fn for_each_row(
         row(values);
         Ok(())
     };
-    match &block {
-        Block::Lines(bytes, first) => {
-            let text = match std::str::from_utf8(bytes) {
-                Ok(text) => text,
-                // The lines before are looked at first, so that the first fault of the file is the one reported.
-                Err(fault) => std::str::from_utf8(&bytes[..fault.valid_up_to()]).unwrap_or_default(),
-            };
-            let whole = text.len() == bytes.len();
-            let mut line = *first;
-            let mut start = 0;
-            for at in memchr::memchr2_iter(format.delimiter(), b'\n', text.as_bytes()) {
-                if text.as_bytes()[at] == b'\n' {
-                    values.push(&text[start..at]);
-                    end_row(&mut values, line)?;
-                    values.clear();
-                    line += 1;
-                } else {
-                    values.push(&text[start..at]);
-                }
-                start = at + 1;
-            }
-            if !whole {
-                return Err(not_utf8(place, line));
-            }
-            if start < text.len() || !values.is_empty() {
-                values.push(&text[start..]);
-                end_row(&mut values, line)?;
-            }
+    let (mut line, mut start) = (block.first, 0);
+    for at in memchr::memchr2_iter(format.delimiter(), b'\n', text.as_bytes()) {
+        values.push(&text[start..at]);
+        if text.as_bytes()[at] == b'\n' {
+            end_row(&mut values, line)?;
+            values.clear();
+            line += 1;
         }
-        Block::Rows(rows, first) => {
-            for record in rows {
-                values.clear();
-                values.extend(record.iter());
-                end_row(&mut values, line_of(record.position(), *first))?;
-            }
-        }
+        start = at + 1;
+    }
+    if start < text.len() || !values.is_empty() {
+        values.push(&text[start..]);
+        end_row(&mut values, line)?;
     }
     Ok(())
 }
 
-/// The line of a place in the part of the file that begins with line `first`.
-fn line_of(position: Option<&csv::Position>, first: u64) -> u64 {
-    position.map_or(first, |at| first + at.line() - 1)
-}
-
-fn not_utf8(place: &str, line: u64) -> Error {
-    Error::new(Kind::Data, "this line is not UTF-8 text")
+/// In a table of one column an empty value at the end of the file leaves no trace unless every line is ended.
+fn no_last_line_end(place: &str, line: u64) -> Error {
+    Error::new(Kind::Data, "the last line of a table with one column has no line end")
         .at(format!("{place}:{line}"))
-        .hint("save the file as UTF-8, and check that it is not of another format")
+        .hint("end every line with a line feed, also the last: an empty value is an empty line in such a table")
 }
 
 fn even(found: usize, place: &str, line: u64, columns: usize) -> Result<()> {

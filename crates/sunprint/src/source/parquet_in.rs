@@ -1,6 +1,7 @@
 //! Parquet to codes.
 
 use super::arrays::{self, Plan};
+use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::table::{Gathering, Table};
 use super::{Layout, Progress, threads, words};
@@ -8,13 +9,17 @@ use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::ConvertedType;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::fs::File;
 use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 const BATCH: usize = 8192;
@@ -48,13 +53,14 @@ impl ParquetFile {
             }
         };
         let options = ArrowReaderOptions::new();
-        let loaded = catch_unwind(AssertUnwindSafe(|| match &bulk {
+        let loaded = guarded(|| match &bulk {
             Bulk::File(path) => ArrowReaderMetadata::load(&File::open(path)?, options),
             Bulk::Memory(bytes) => ArrowReaderMetadata::load(bytes, options),
-        }));
-        let metadata =
-            loaded.ok().and_then(std::result::Result::ok).ok_or_else(|| words::damaged(&place, "Parquet"))?;
+        });
+        let damaged = || words::damaged(&place, "Parquet");
+        let metadata = loaded.and_then(std::result::Result::ok).ok_or_else(damaged)?;
         let layout = arrays::layout(metadata.schema().fields(), &place)?;
+        let metadata = guarded(|| plain(&metadata)).and_then(std::result::Result::ok).ok_or_else(damaged)?;
         let rows = u64::try_from(metadata.metadata().file_metadata().num_rows())
             .map_err(|_| words::damaged(&place, "Parquet"))?;
         Ok(ParquetFile { place, bulk, metadata, layout, rows })
@@ -84,20 +90,15 @@ impl ParquetFile {
 
     /// Calls `f` with every batch of some columns; `f` says whether to go on.
     fn for_each(&self, columns: &[usize], mut f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            for batch in self.columns(columns)? {
-                if !f(batch?) {
-                    break;
-                }
-            }
-            parquet::errors::Result::Ok(())
-        }));
         // The library's own words are not shown: they might quote what they stumbled over.
-        match outcome {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(fault)) => Err(self.fault(columns, Some(&fault))),
-            Err(_) => Err(self.fault(columns, None)),
+        let fault = || self.fault(columns);
+        let mut batches = guarded(|| self.columns(columns)).and_then(std::result::Result::ok).ok_or_else(fault)?;
+        while let Some(batch) = guarded(|| batches.next()).ok_or_else(fault)? {
+            if !f(batch.map_err(|_| fault())?) {
+                break;
+            }
         }
+        Ok(())
     }
 
     /// All batches with all columns, one after the other.
@@ -106,24 +107,55 @@ impl ParquetFile {
     }
 
     /// The error for columns that cannot be read, naming the first of them that cannot be read by itself.
-    fn fault(&self, columns: &[usize], fault: Option<&parquet::errors::ParquetError>) -> Error {
+    fn fault(&self, columns: &[usize]) -> Error {
         if let [_, _, ..] = columns {
             let single = columns.iter().find_map(|&c| self.for_each(&[c], |_| true).err());
             return single.unwrap_or_else(|| words::damaged(&self.place, "Parquet"));
         }
-        let name = columns.first().map_or("", |&c| self.layout.columns[c].name.as_str());
-        let text = fault.is_some_and(|fault| {
-            let message = fault.to_string().to_ascii_lowercase();
-            message.contains("utf8") || message.contains("utf-8")
-        });
-        let (rule, hint) = if text {
-            (format!("column `{name}` is not UTF-8 text"), "write the file again with UTF-8 text")
-        } else {
-            let hint = "the file may be damaged, or compressed in a way other than snappy, gzip, lz4 or zstd";
-            (format!("column `{name}` cannot be read"), hint)
-        };
-        Error::new(Kind::Data, rule).at(&self.place).hint(hint)
+        let number = columns.first().map_or(0, |c| c + 1);
+        Error::new(Kind::Data, format!("column number {number} of the file cannot be read"))
+            .at(&self.place)
+            .hint("the file may be damaged, or compressed in a way other than snappy, gzip, lz4 or zstd")
     }
+}
+
+/// The same metadata with text as bytes and without dictionaries.
+///
+/// A reader that makes text refuses bytes that are not UTF-8, and one that makes dictionaries refuses more values than
+/// their keys can count: both would fail because of a value. The layout has the file's own types by now. It knows no
+/// nested columns, so that the columns are the fields of the root.
+fn plain(metadata: &ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
+    let about = metadata.metadata().file_metadata();
+    let root = about.schema_descr().root_schema();
+    let bytes = |field: &TypePtr| {
+        let is_text = matches!(field.get_basic_info().converted_type(), ConvertedType::UTF8 | ConvertedType::JSON);
+        if field.get_physical_type() != parquet::basic::Type::BYTE_ARRAY || !is_text {
+            return Ok(TypePtr::clone(field));
+        }
+        let bare = Type::primitive_type_builder(field.name(), parquet::basic::Type::BYTE_ARRAY);
+        Ok(TypePtr::new(bare.with_repetition(field.get_basic_info().repetition()).build()?))
+    };
+    let fields = root.get_fields().iter().map(bytes).collect::<parquet::errors::Result<_>>()?;
+    let root = Type::group_type_builder(root.name()).with_fields(fields).build()?;
+    let about = FileMetaData::new(
+        about.version(),
+        about.num_rows(),
+        about.created_by().map(str::to_string),
+        None,
+        Arc::new(SchemaDescriptor::new(Arc::new(root))),
+        about.column_orders().cloned(),
+    );
+    let groups = metadata.metadata().row_groups().to_vec();
+    let about = Arc::new(ParquetMetaData::new(about, groups));
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let found = ArrowReaderMetadata::try_new(Arc::clone(&about), options.clone())?;
+    // Offsets of 64 bits, so that no batch has too much text for its offsets.
+    let wide = |field: &Arc<Field>| match field.data_type() {
+        DataType::Binary => Arc::new(field.as_ref().clone().with_data_type(DataType::LargeBinary)),
+        _ => Arc::clone(field),
+    };
+    let fields: Vec<Arc<Field>> = found.schema().fields().iter().map(wide).collect();
+    ArrowReaderMetadata::try_new(about, options.with_schema(Arc::new(arrow_schema::Schema::new(fields))))
 }
 
 /// The codes of some rows, row-major, and their shares in the number of the stratum.

@@ -85,7 +85,7 @@ fn see_text(input: &Input, format: Format, progress: &dyn Progress) -> Result<Se
     let mut columns = vec![Column::default(); layout.columns.len()];
     let mut rows = 0u64;
     while let Some(block) = file.next_block()? {
-        lines::for_each_row(block, &place, format, columns.len(), |values| {
+        lines::for_each_row(&block, &place, format, columns.len(), |values| {
             rows += 1;
             values.iter().zip(&mut columns).for_each(|(text, column)| column.see(Raw::Text(text)));
         })?;

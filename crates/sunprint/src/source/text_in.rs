@@ -19,16 +19,11 @@ pub(super) fn read(input: &Input, format: Format, schema: &Schema, progress: &dy
     let encode = |block: Block| {
         let (mut codes, mut strata) = (Vec::new(), Vec::new());
         // Room for all rows of the block if they are as long as the first.
-        let rows = match &block {
-            Block::Lines(bytes, _) => {
-                let length = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len()) + 1;
-                bytes.len() / length + 1
-            }
-            Block::Rows(rows, _) => rows.len(),
-        };
+        let length = memchr::memchr(b'\n', &block.bytes).unwrap_or(block.bytes.len()) + 1;
+        let rows = block.bytes.len() / length + 1;
         strata.reserve(rows);
         codes.reserve(rows * plan.width());
-        lines::for_each_row(block, &place, format, columns.len(), |values| {
+        lines::for_each_row(&block, &place, format, columns.len(), |values| {
             for &(number, column) in plan.features() {
                 codes.push(door.gate(column).encode(Raw::Text(values[number])));
             }
