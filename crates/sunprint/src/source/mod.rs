@@ -1,7 +1,7 @@
 //! Files and streams to codes, and synthetic rows back to files: CSV, TSV, Parquet and Arrow IPC.
 //!
 //! This room may refuse a file for its shape and format, never for a value, and its errors never show one: a place is
-//! a file, a line number or a column name of the schema.
+//! a file, a line number, the number of a column or a name from the schema.
 
 mod arrays;
 mod arrow_in;
