@@ -104,8 +104,8 @@ impl Receipt {
                 e = self.epsilon
             )
         } else {
-            "outside an event of probability δ, whatever anybody sees in this release is at most e^ε times likelier \
-             than it would have been had any one row been replaced by any other"
+            "the probability of anything that anybody may see in this release is at most e^ε times what it would have \
+             been had any one row been replaced by any other, plus δ"
                 .to_string()
         };
         format!("This release is differentially private with ε = {}{delta}: {odds}.", self.epsilon)
