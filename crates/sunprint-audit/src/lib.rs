@@ -6,4 +6,5 @@ pub mod matching;
 pub mod measure;
 pub mod privacy;
 pub mod rows;
+pub mod speed;
 pub mod synthesise;

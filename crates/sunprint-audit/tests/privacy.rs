@@ -15,14 +15,26 @@ fn no_stage_loses_more_than_it_claims() {
     }
 }
 
-/// An audit that sees little proves little: these stages attain their claims, and the audit sees most of it.
+/// An audit that sees little proves little: these stages attain their claims, and the audit sees most of it. What is
+/// spread over several levels, or reached in far tails only, is seen in part.
 #[test]
 fn the_audit_sees_what_is_there() {
-    let tight = ["centre, pure, all rows equal", "spread, pure", "measure, pure", "paper mean, pure"];
-    let trials = stages::all().into_iter().filter(|trial| tight.iter().any(|name| trial.name.starts_with(name)));
-    for found in audit(trials.collect(), 100) {
-        assert!(found.measured > 0.85 * found.claimed && !found.caught(), "{found:?}");
+    let tight = [
+        ("centre, pure, all rows equal", 0.85),
+        ("spread, pure", 0.85),
+        ("paper mean, pure", 0.85),
+        ("measure, pure, corner to opposite corner", 0.5),
+        ("moments, pure, corner to next corner", 0.5),
+    ];
+    let mut seen = 0;
+    for (number, trial) in (100..).zip(stages::all()) {
+        if let Some((_, part)) = tight.iter().find(|(name, _)| trial.name.starts_with(name)) {
+            let found = trial.audit(SEED + number);
+            assert!(found.measured > part * found.claimed && !found.caught(), "{found:?}");
+            seen += 1;
+        }
     }
+    assert_eq!(seen, tight.len());
 }
 
 #[test]

@@ -28,8 +28,14 @@ const INTERRUPTED: i32 = 130;
 fn main() -> ExitCode {
     let talk = Talk::early();
     // Without this the program stops all the same, but leaves its unfinished file.
-    let _ = ctrlc::set_handler(|| AtomicFile::discard_all_and_exit(INTERRUPTED));
+    let _ = ctrlc::set_handler(|| AtomicFile::discard_all_then(stop));
     ExitCode::from(crash::contain(talk, || run(talk)))
+}
+
+/// Ends the program from another thread than its own, once nothing is left that a destructor would remove.
+#[allow(clippy::disallowed_methods)]
+fn stop() {
+    std::process::exit(INTERRUPTED);
 }
 
 fn run(early: Talk) -> u8 {

@@ -190,7 +190,7 @@ fn check_everything(name: &str, width: usize, strata: usize, codes: &Codes, epsi
     ];
     for plan in &plans {
         for delta in [None, Some("1e-9")] {
-            for seed in 0..=seeds {
+            for seed in (0..=seeds).skip(usize::from(seeds == 1)) {
                 let kernel = if seed == 0 { Kernel::quiet() } else { Kernel::seeded(seed) };
                 let model = fit(codes, &schema, plan.clone(), promise(epsilon, delta), kernel)
                     .unwrap_or_else(|error| panic!("{name}, {plan:?}, {epsilon}, {delta:?}: {error}"));

@@ -13,13 +13,15 @@ use sunprint::tally::{GRID, Pass, Work};
 const ROWS: usize = 40;
 const WIDTH: usize = 3;
 
+/// Stage, share of the whole, mechanism when pure, mechanism when concentrated, which pass.
+type Expected = (&'static str, (u64, u64), &'static str, &'static str, u32);
+
 /// One way to run a fit, and what must be seen.
 struct Case {
     name: &'static str,
     plan: Plan,
     strata: usize,
-    /// Stage, share of the whole, mechanism when pure, mechanism when concentrated, which pass.
-    stages: Vec<(&'static str, (u64, u64), &'static str, &'static str, u32)>,
+    stages: Vec<Expected>,
 }
 
 fn cases() -> Vec<Case> {

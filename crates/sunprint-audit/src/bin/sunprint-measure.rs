@@ -2,14 +2,15 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
-use sunprint::error::Result;
+use sunprint::error::{Error, Kind, Result};
 use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
 use sunprint_audit::measure::Estimate;
 use sunprint_audit::privacy;
+use sunprint_audit::speed::{self, Speed};
 use sunprint_audit::synthesise::{real_tables, synthesise};
 
 #[derive(Parser)]
-#[command(name = "sunprint-measure", about = "Measures the accuracy of Sunprint on generated tables")]
+#[command(name = "sunprint-measure", about = "Prints the figures that the documentation quotes")]
 struct Command {
     #[command(subcommand)]
     experiment: Experiment,
@@ -45,6 +46,21 @@ enum Experiment {
         #[arg(long)]
         json: bool,
     },
+    /// Time and memory of a fit from Parquet, beside reading the file alone
+    Speed {
+        /// The number of rows
+        #[arg(long, default_value_t = 1_000_000)]
+        rows: usize,
+        /// The number of columns
+        #[arg(long, default_value_t = 50)]
+        width: usize,
+        /// How often the fit is repeated
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
+    /// One fit in a process of its own, for `speed`
+    #[command(hide = true)]
+    FitOnce { path: std::path::PathBuf, width: usize, epsilon: String },
     /// The accuracy for different shares of the budget
     Shares {
         #[command(flatten)]
@@ -157,6 +173,11 @@ fn run(experiment: &Experiment) -> Result<()> {
             }
         }
         Experiment::Audit { seed, json } => audit(*seed, *json),
+        Experiment::Speed { rows, width, runs } => measure_speed(*rows, *width, *runs)?,
+        Experiment::FitOnce { path, width, epsilon } => {
+            let found = speed::fit_once(path, *width, epsilon)?;
+            println!("{}", serde_json::to_string(&found).expect("figures are plain numbers"));
+        }
         Experiment::Shares { options, choices } => {
             let choices: Vec<Vec<u64>> = choices.iter().map(|weights| weights.to_vec()).collect();
             for table in options.tables()? {
@@ -168,6 +189,31 @@ fn run(experiment: &Experiment) -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+/// Medians over some runs of a fit at ε = 1, and the bounds that they must keep.
+fn measure_speed(rows: usize, width: usize, runs: usize) -> Result<()> {
+    let folder = std::env::temp_dir().join(format!("sunprint-speed-{}", std::process::id()));
+    let unwritable = |_| Error::new(Kind::Io, "a folder for the measured file cannot be made");
+    std::fs::create_dir_all(&folder).map_err(unwritable)?;
+    let file = folder.join("table.parquet");
+    let found = speed::write_table(&file, rows, width)
+        .and_then(|()| (0..runs.max(1)).map(|_| speed::fit_apart(&file, width, "1")).collect::<Result<Vec<_>>>());
+    // Nothing is left behind, whether it went well or not.
+    let _ = std::fs::remove_dir_all(&folder);
+    let found = found?;
+    let median = |value: fn(&Speed) -> f64| {
+        let mut values: Vec<f64> = found.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (read, fit) = (median(|s| s.read), median(|s| s.fit));
+    let allowed = 2.5 * (rows * width) as f64 / 1e6 + 300.0;
+    println!("{rows} x {width} float64, Parquet, epsilon 1, median of {runs} runs");
+    println!("reading the file   {read:>8.2} s");
+    println!("reading and fit    {:>8.2} s   {:.2} times reading alone", read + fit, (read + fit) / read);
+    println!("peak memory        {:>8.0} MB  of {allowed:.0} MB allowed", median(|s| s.peak));
     Ok(())
 }
 

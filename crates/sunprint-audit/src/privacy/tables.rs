@@ -1,7 +1,8 @@
 //! Worst-case neighbours: few rows, and one of them replaced by the row furthest away.
 
 use super::Side;
-use sunprint::privacy::{Budget, Charge};
+use sunprint::plan::budget;
+use sunprint::privacy::{Budget, Charge, Delta, Epsilon, Ratio};
 use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{Pass, Tally, VERSION, Work};
 
@@ -71,11 +72,43 @@ impl Neighbours {
     }
 }
 
-/// The whole of a budget as one charge.
-///
-/// # Panics
-/// Never for a budget, which is not zero.
-pub fn whole(budget: Budget) -> Charge {
-    let [charge] = budget.split([1]).expect("a budget is not zero");
-    charge
+/// A promise worked out once, to be spent again in every run.
+#[derive(Clone, Copy)]
+pub struct Purse {
+    /// ε, or the ρ that stands for ε and δ.
+    pub amount: Ratio,
+    epsilon: Epsilon,
+    delta: Option<Delta>,
+}
+
+impl Purse {
+    /// What ε, and δ if there is one, allow.
+    ///
+    /// # Panics
+    /// If they cannot be read: they are the audit's own.
+    pub fn new(epsilon: &str, delta: Option<&str>) -> Purse {
+        let own = "the audit's own numbers can be read";
+        let (epsilon, delta) = (epsilon.parse().expect(own), delta.map(|delta| delta.parse().expect(own)));
+        Purse { amount: budget(epsilon, delta).expect(own).amount(), epsilon, delta }
+    }
+
+    /// The amount as a budget.
+    ///
+    /// # Panics
+    /// If it is outside what an ε may be.
+    pub fn budget(&self) -> Budget {
+        match self.delta {
+            None => Budget::pure(Epsilon::new(self.amount).expect("an ε within its range")),
+            Some(delta) => Budget::concentrated(self.amount, self.epsilon, delta).expect("a ρ above 0"),
+        }
+    }
+
+    /// The amount as one charge.
+    ///
+    /// # Panics
+    /// Never: a budget is not zero.
+    pub fn charge(&self) -> Charge {
+        let [charge] = self.budget().split([1]).expect("a budget is not zero");
+        charge
+    }
 }

@@ -1,16 +1,16 @@
 //! Whole fits: everything that a model shows, through the public protocol.
 
-use super::tables::Neighbours;
+use super::tables::{Neighbours, Purse};
 use super::{Claim, Run, Side, Trial};
 use crate::synthesise::unit_schema;
 use sunprint::fit::Fit;
 use sunprint::model::{Frame, Model};
-use sunprint::plan::{Method, Plan, budget};
+use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
 /// Runs of a whole fit.
-const RUNS: u64 = 6_000;
+const RUNS: u64 = 3_000;
 
 /// Each method on its own worst neighbours, at ε = 2: texture is post-processing and left out, which saves time.
 pub fn all() -> Vec<Trial> {
@@ -39,7 +39,8 @@ pub fn trial(
     let noise = if delta.is_none() { "pure" } else { "with δ" };
     let name = format!("whole fit, {}, {noise}, {}", method.name(), pair.name);
     let schema = schema(&pair);
-    let run: Run = Box::new(move |seed, side| numbers(&fit(&pair, &schema, method, given, delta, seed, side)));
+    let purse = Purse::new(given, delta);
+    let run: Run = Box::new(move |seed, side| numbers(&fit(&pair, &schema, method, purse, seed, side)));
     Trial { name, claim, runs: RUNS, run }
 }
 
@@ -52,20 +53,10 @@ fn schema(pair: &Neighbours) -> Schema {
     schema
 }
 
-fn fit(
-    pair: &Neighbours,
-    schema: &Schema,
-    method: Method,
-    epsilon: &str,
-    delta: Option<&str>,
-    seed: u64,
-    side: Side,
-) -> Model {
-    let parse = "the audit's own numbers can be read";
-    let budget = budget(epsilon.parse().expect(parse), delta.map(|delta| delta.parse().expect(parse))).expect(parse);
+fn fit(pair: &Neighbours, schema: &Schema, method: Method, purse: Purse, seed: u64, side: Side) -> Model {
     let plan = Plan { method, texture: false, ..Plan::default() };
     let codes = pair.table(side);
-    let begun = Fit::begin_with_danger_kernel(schema, plan, budget, codes.rows() as u64, Kernel::seeded(seed));
+    let begun = Fit::begin_with_danger_kernel(schema, plan, purse.budget(), codes.rows() as u64, Kernel::seeded(seed));
     let mut fit = begun.expect("a plan that can be run");
     while let Some(pass) = fit.next_pass() {
         fit.absorb(pass.tally(codes)).expect("the tally of this pass");

@@ -86,7 +86,7 @@ mod tests {
     fn the_box_holds_the_cube() {
         let v = vec![0.6, -0.8, 0.0];
         let centre = [0.5, 0.25, 0.9];
-        let side = box_sides(&centre, &[v.clone()], &[0.0], &[10.0])[0];
+        let side = box_sides(&centre, std::slice::from_ref(&v), &[0.0], &[10.0])[0];
         for corner in 0..8 {
             let inner: f64 = (0..3).map(|j| (f64::from(corner >> j & 1) - centre[j]) * v[j]).sum();
             assert!(inner >= side.low - 1e-12 && inner <= side.low + side.width + 1e-12);

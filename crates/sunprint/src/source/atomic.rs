@@ -36,14 +36,14 @@ pub(super) fn is_special(path: &Path) -> bool {
 }
 
 impl AtomicFile {
-    /// Removes every file that was begun and not finished, and ends the program: for one that is told to stop.
-    pub fn discard_all_and_exit(code: i32) -> ! {
-        // The list stays locked, so that no other thread begins a file meanwhile.
+    /// Removes every file that was begun and not finished, then does the last thing of a program that is told to stop.
+    /// No other thread begins or ends a file meanwhile.
+    pub fn discard_all_then(last: impl FnOnce()) {
         let mut unfinished = unfinished();
         for temporary in unfinished.drain(..) {
             let _ = fs::remove_file(temporary);
         }
-        std::process::exit(code)
+        last();
     }
 
     /// Begins a file for this path.
