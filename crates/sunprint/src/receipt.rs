@@ -137,9 +137,12 @@ impl Receipt {
         if let Some(dimension) = self.dimension {
             line(&mut text, "dimension d′", &dimension.to_string());
         }
+        if !self.stages.is_empty() {
+            line(&mut text, "budget", "divided between the stages:");
+        }
         for stage in &self.stages {
             let share = 100.0 * stage.share as f64 / stage.of as f64;
-            line(&mut text, &stage.name, &format!("{share:>6.2} % of the budget: {}", stage.mechanism));
+            line(&mut text, &stage.name, &format!("{share:>6.2} %  {}", stage.mechanism));
         }
         text
     }
