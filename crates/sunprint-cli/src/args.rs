@@ -138,7 +138,7 @@ pub struct BudgetArgs {
     /// How much may be learnt about one row: smaller is more private; 1 is a common choice
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: String,
-    /// Allow the promise to fail with this probability, for less noise [default: never]
+    /// A weaker promise for less noise: probabilities may also differ by this much outright [default: none]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
 }

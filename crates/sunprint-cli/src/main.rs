@@ -17,13 +17,25 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use sunprint::error::{Error, Kind};
+use sunprint::source::AtomicFile;
 
 use crate::args::Cli;
 use crate::words::Talk;
 
+/// The exit code of a program that was told to stop, by the custom of shells.
+const INTERRUPTED: i32 = 130;
+
 fn main() -> ExitCode {
     let talk = Talk::early();
+    // Without this the program stops all the same, but leaves its unfinished file.
+    let _ = ctrlc::set_handler(|| AtomicFile::discard_all_then(stop));
     ExitCode::from(crash::contain(talk, || run(talk)))
+}
+
+/// Ends the program from another thread than its own, once nothing is left that a destructor would remove.
+#[allow(clippy::disallowed_methods)]
+fn stop() {
+    std::process::exit(INTERRUPTED);
 }
 
 fn run(early: Talk) -> u8 {

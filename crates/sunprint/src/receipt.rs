@@ -104,8 +104,8 @@ impl Receipt {
                 e = self.epsilon
             )
         } else {
-            "outside an event of probability δ, whatever anybody sees in this release is at most e^ε times likelier \
-             than it would have been had any one row been replaced by any other"
+            "the probability of anything that anybody may see in this release is at most e^ε times what it would have \
+             been had any one row been replaced by any other, plus δ"
                 .to_string()
         };
         format!("This release is differentially private with ε = {}{delta}: {odds}.", self.epsilon)
@@ -137,9 +137,12 @@ impl Receipt {
         if let Some(dimension) = self.dimension {
             line(&mut text, "dimension d′", &dimension.to_string());
         }
+        if !self.stages.is_empty() {
+            line(&mut text, "budget", "divided between the stages:");
+        }
         for stage in &self.stages {
             let share = 100.0 * stage.share as f64 / stage.of as f64;
-            line(&mut text, &stage.name, &format!("{share:>6.2} % of the budget: {}", stage.mechanism));
+            line(&mut text, &stage.name, &format!("{share:>6.2} %  {}", stage.mechanism));
         }
         text
     }

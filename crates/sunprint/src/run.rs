@@ -1,12 +1,12 @@
-//! The local runner: every pass over a table in memory, on all cores.
+//! The local runner: every pass over a table in memory, and every draw from a model, on all cores.
 
 use crate::error::Result;
 use crate::fit::Fit;
-use crate::model::Model;
+use crate::model::{Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
-use crate::source::{Progress, Table};
+use crate::source::{Drawn, Progress, Table, in_order};
 use crate::tally::Tally;
 
 /// Fits a table that is in memory and keeps its layout in the model.
@@ -37,4 +37,11 @@ fn merge(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
     let mut a = a?;
     a.merge(b?)?;
     Ok(a)
+}
+
+/// Draws all rows on all cores and hands them on in order, block by block. The rows are the same for any number of
+/// cores, because each block has a random stream of its own.
+pub fn draw_rows(draw: &Draw<'_>, mut take: impl FnMut(&Drawn) -> Result<()>) -> Result<()> {
+    let mut blocks = 0..draw.blocks();
+    in_order(|| Ok(blocks.next()), |block| Ok(draw.block(block)), |drawn| take(&drawn))
 }

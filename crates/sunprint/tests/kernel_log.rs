@@ -16,7 +16,8 @@ fn pure() -> Charge {
 
 fn concentrated() -> Charge {
     let delta: Delta = "1e-9".parse().unwrap();
-    let [charge] = Budget::concentrated(Ratio::new(1, 8).unwrap(), epsilon(), delta).unwrap().split([1]).unwrap();
+    let [charge] =
+        Budget::concentrated_danger(Ratio::new(1, 8).unwrap(), epsilon(), delta).unwrap().split([1]).unwrap();
     charge
 }
 

@@ -14,7 +14,7 @@ fn pure() -> Charge {
 
 fn concentrated() -> Charge {
     let budget =
-        Budget::concentrated(Ratio::new(1, 2).unwrap(), "2".parse().unwrap(), "1e-6".parse().unwrap()).unwrap();
+        Budget::concentrated_danger(Ratio::new(1, 2).unwrap(), "2".parse().unwrap(), "1e-6".parse().unwrap()).unwrap();
     let [charge] = budget.split([1]).unwrap();
     charge
 }

@@ -99,7 +99,7 @@ impl Purse {
     pub fn budget(&self) -> Budget {
         match self.delta {
             None => Budget::pure(Epsilon::new(self.amount).expect("an ε within its range")),
-            Some(delta) => Budget::concentrated(self.amount, self.epsilon, delta).expect("a ρ above 0"),
+            Some(delta) => Budget::concentrated_danger(self.amount, self.epsilon, delta).expect("a ρ above 0"),
         }
     }
 

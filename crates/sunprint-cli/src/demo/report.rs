@@ -22,7 +22,7 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
     let distances = &comparison.distances;
     let _ = writeln!(
         text,
-        "\ndistance between tables\n  (W1 of {} rows each: how far rows are moved to turn one table into the other)",
+        "\ndistance between tables\n  (W1 of {} rows each: how far rows move to turn one into the other)",
         thousands(SUBSAMPLE as u64)
     );
     let lines = [

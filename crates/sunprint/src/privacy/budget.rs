@@ -67,15 +67,25 @@ impl Budget {
         Budget { privacy: Privacy::Pure, amount: epsilon.ratio(), epsilon, delta: None }
     }
 
-    /// ρ-zCDP, which the caller has shown to imply (ε, δ)-differential privacy.
+    /// ρ-zCDP, which the caller has shown to imply (ε, δ)-differential privacy; outside this crate
+    /// [`crate::plan::budget`] does both.
     ///
     /// # Errors
     /// [`Kind::Budget`] where ρ is 0.
-    pub fn concentrated(rho: Ratio, epsilon: Epsilon, delta: Delta) -> Result<Budget> {
+    pub(crate) fn concentrated(rho: Ratio, epsilon: Epsilon, delta: Delta) -> Result<Budget> {
         if rho.is_zero() {
             return Err(Error::new(Kind::Budget, "the concentrated budget rho must be above 0"));
         }
         Ok(Budget { privacy: Privacy::Concentrated, amount: rho, epsilon, delta: Some(delta) })
+    }
+
+    /// Any ρ under any (ε, δ), believed as it is. For tests and audits only.
+    ///
+    /// # Errors
+    /// [`Kind::Budget`] where ρ is 0.
+    #[cfg(any(test, feature = "seam"))]
+    pub fn concentrated_danger(rho: Ratio, epsilon: Epsilon, delta: Delta) -> Result<Budget> {
+        Budget::concentrated(rho, epsilon, delta)
     }
 
     /// What the amount is counted in.

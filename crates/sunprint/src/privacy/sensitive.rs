@@ -17,21 +17,27 @@ use serde::Serialize;
 /// use sunprint::privacy::Sensitive;
 /// let leak = Sensitive::new(7).open();
 /// ```
+/// ```compile_fail,E0624
+/// use sunprint::privacy::Sensitive;
+/// let mut leak = 0;
+/// Sensitive::new(7).map(|value| leak = value);
+/// ```
 pub struct Sensitive<T>(T);
 
 impl<T> Sensitive<T> {
-    /// Marks a value as sensitive. There is no way back but through noise.
+    /// Marks a value as sensitive. Outside this crate there is no way back but through noise.
     pub fn new(value: T) -> Sensitive<T> {
         Sensitive(value)
     }
 
-    /// Computes with the value inside. `f` must not store or print what it sees.
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Sensitive<U> {
+    /// Computes with the value inside. A closure could carry it out, so only this crate may call it, and only with
+    /// closures that store and print nothing.
+    pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Sensitive<U> {
         Sensitive(f(self.0))
     }
 
     /// Two parts of the value, both still sensitive.
-    pub fn split<A, B>(self, f: impl FnOnce(T) -> (A, B)) -> (Sensitive<A>, Sensitive<B>) {
+    pub(crate) fn split<A, B>(self, f: impl FnOnce(T) -> (A, B)) -> (Sensitive<A>, Sensitive<B>) {
         let (a, b) = f(self.0);
         (Sensitive(a), Sensitive(b))
     }

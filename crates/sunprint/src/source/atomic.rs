@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file written beside its final place under a hidden name, with owner-only rights, and renamed when it is finished.
 /// Dropped unfinished, it leaves nothing, and an older file under the final name stays as it was.
@@ -23,12 +24,28 @@ struct Beside {
     rights: Permissions,
 }
 
+/// The hidden names of files that were begun and not finished.
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether something stands at the path that is neither a file nor a directory.
 pub(super) fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 impl AtomicFile {
+    /// Removes every file that was begun and not finished, then does the last thing of a program that is told to stop.
+    /// No other thread begins or ends a file meanwhile.
+    pub fn discard_all_then(last: impl FnOnce()) {
+        let mut unfinished = unfinished();
+        for temporary in unfinished.drain(..) {
+            let _ = fs::remove_file(temporary);
+        }
+        last();
+    }
+
     /// Begins a file for this path.
     pub fn create(path: &Path) -> Result<AtomicFile> {
         let place = path.display().to_string();
@@ -54,12 +71,15 @@ impl AtomicFile {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let hidden = format!(".{}.{}-{number}.part", name.to_string_lossy(), std::process::id());
         let temporary = target.with_file_name(hidden);
+        let mut unfinished = unfinished();
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(|fault| {
             // Some folders that are there cannot hold files, and say that they are not there.
             let folder = temporary.parent().filter(|folder| !folder.as_os_str().is_empty());
             let lies = fault.kind() == io::ErrorKind::NotFound && folder.is_none_or(Path::is_dir);
             if lies { io::ErrorKind::PermissionDenied.into() } else { fault }
         })?;
+        unfinished.push(temporary.clone());
+        drop(unfinished);
         let fresh = file.metadata()?.permissions();
         let beside =
             Beside { rights: fs::metadata(&target).map_or(fresh, |about| about.permissions()), temporary, target };
@@ -92,6 +112,7 @@ impl AtomicFile {
         file.sync_all()?;
         drop(file);
         fs::rename(&beside.temporary, &beside.target)?;
+        unfinished().retain(|name| *name != beside.temporary);
         let folder = beside.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
         self.beside = None;
@@ -117,7 +138,8 @@ impl Drop for AtomicFile {
     fn drop(&mut self) {
         self.file = None;
         if let Some(beside) = self.beside.take() {
-            let _ = fs::remove_file(beside.temporary);
+            let _ = fs::remove_file(&beside.temporary);
+            unfinished().retain(|name| *name != beside.temporary);
         }
     }
 }

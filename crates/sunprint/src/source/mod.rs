@@ -29,6 +29,7 @@ pub use layout::{Layout, Physical, PhysicalType};
 pub use place::{Format, Input, Output};
 pub use skeleton::{skeleton, skeleton_from_public_data};
 pub use table::Table;
+pub(crate) use threads::in_order;
 pub use writer::{Drawn, TableWriter};
 
 /// Someone who watches a long job.

@@ -12,7 +12,7 @@ pub(super) fn cores() -> usize {
 
 /// Works on everything that `feed` gives, on all cores, and hands the results to `take` in the order of feeding. The
 /// first error in that order ends it.
-pub(super) fn in_order<I: Send, O: Send>(
+pub(crate) fn in_order<I: Send, O: Send>(
     mut feed: impl FnMut() -> Result<Option<I>> + Send,
     work: impl Fn(I) -> Result<O> + Sync,
     mut take: impl FnMut(O) -> Result<()>,

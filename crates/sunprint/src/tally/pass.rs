@@ -3,7 +3,7 @@
 use super::bytes::{Reader, Writer};
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
-use super::moments::{ClippedMoments, MomentTally};
+use super::moments::{ClippedMoments, GRID, MomentTally};
 use super::sums::{ProductTally, SumTally};
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
@@ -140,6 +140,10 @@ impl Tally {
     }
 
     /// Adds another part's tally of the same pass. The order of merging does not matter: all entries are integers.
+    ///
+    /// **Each row must be tallied exactly once.** A part that is merged twice in place of another of the same size
+    /// cannot be told from the numbers, and its rows would be protected half as well: whoever retries a part must
+    /// drop the first answer.
     pub fn merge(&mut self, other: Tally) -> Result<()> {
         if self.number != other.number || self.shape() != other.shape() {
             return Err(Error::new(Kind::Protocol, "two tallies of different passes cannot be merged"));
@@ -233,7 +237,10 @@ impl Tally {
                 Answer::Moments(t) => {
                     let counts: i128 = t.stratum_rows.iter().map(|&count| i128::from(count)).sum();
                     let counted = t.stratum_rows.iter().all(|&count| count >= 0) && counts == whole;
-                    within(&t.products) && within(&t.stratum_sums) && counted
+                    // |v| ≤ K, so a stratum's sum is at most n K: the assembled Gram multiplies it by a constant.
+                    let sums = whole * i128::from(GRID);
+                    let summed = t.stratum_sums.iter().all(|&sum| i128::from(sum).abs() <= sums);
+                    within(&t.products) && summed && counted
                 }
                 Answer::Cells(t) => t.leaves.iter().map(|&count| i128::from(count)).sum::<i128>() == whole,
             }
