@@ -186,6 +186,8 @@ impl Records {
 mod tests {
     use super::{Fault, MOST_LINES, Records, scan};
 
+    type Expected<'a> = &'a [(&'a [&'a str], u64)];
+
     fn values(text: &str) -> Vec<(Vec<String>, u64)> {
         let mut all = Vec::new();
         let records = Records::new(text, b',', 1, true);
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn values_and_lines() {
-        let cases: [(&str, &[(&[&str], u64)]); 9] = [
+        let cases: [(&str, Expected); 9] = [
             ("1,2\n3,4", &[(&["1", "2"], 1), (&["3", "4"], 2)]),
             ("\"1\",\"2\"\r\n\"3\",4\r\n", &[(&["1", "2"], 1), (&["3", "4"], 2)]),
             ("\"a,\n\"\"b\"\"\",2\n,\n", &[(&["a,\n\"b\"", "2"], 1), (&["", ""], 3)]),
