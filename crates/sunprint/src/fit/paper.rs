@@ -1,9 +1,10 @@
 //! The baselines: the paper's own steps with repaired constants, and PMM on the whole cube.
 
-use super::refined::{dot, origin};
+use super::refined::origin;
 use super::{Fit, MeasureStage, Stage, cells};
 use crate::error::Result;
 use crate::math::eigen;
+use crate::math::vector::dot;
 use crate::measure::{Allocation, Consistency, Side, plan_measure, plan_paper};
 use crate::model::{Frame, Spot};
 use crate::plan::{Plan, as_float};

@@ -2,6 +2,7 @@
 
 use super::{Fit, MeasureStage, Stage, cells, fixed_point, scalar_noise};
 use crate::error::{Error, Kind, Result};
+use crate::math::vector::dot;
 use crate::measure::{Consistency, Side, box_sides, plan_measure};
 use crate::model::{Frame, Spot};
 use crate::plan::{as_float, difficulty};
@@ -153,10 +154,6 @@ pub(super) fn origin(centre: &[f64], offset: &[f64], vectors: &[Vec<f64>]) -> Ve
         origin.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
     }
     origin
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// Gram-Schmidt, refusing what is not a basis. Public input: errors may name it.

@@ -122,11 +122,8 @@ fn with_fixed_sign(mut vector: Vec<f64>) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::math::stream::Stream;
+    use crate::math::vector::dot;
     use proptest::prelude::*;
-
-    fn dot(a: &[f64], b: &[f64]) -> f64 {
-        a.iter().zip(b).map(|(x, y)| x * y).sum()
-    }
 
     /// A = Σ λ_i v_i v_iᵀ, VᵀV = 1, λ descending, signs fixed.
     fn check(matrix: &[f64], order: usize, eigen: &Eigen) {

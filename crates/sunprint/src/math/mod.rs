@@ -12,4 +12,5 @@ pub mod rounding;
 pub mod stream;
 pub mod transport;
 pub mod tree;
+pub mod vector;
 pub mod zcdp;

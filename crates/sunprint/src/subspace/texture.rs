@@ -3,6 +3,7 @@
 
 use super::covariance::Covariance;
 use crate::math::eigen;
+use crate::math::vector::dot;
 use crate::plan::Tuning;
 use serde::{Deserialize, Serialize};
 
@@ -117,8 +118,4 @@ fn shifts(covariance: &Covariance, basis: &[Vec<f64>], spread: f64) -> Vec<Vec<f
             shift
         })
         .collect()
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
