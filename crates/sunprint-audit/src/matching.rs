@@ -9,7 +9,8 @@
 //! 2. Turn the axes at random, cut the *pairs* into blocks by their midpoints, solve each block again. No step can
 //!    make the plan longer. Repeat.
 //!
-//! The value is an upper bound for W1, a few percent above it where the exact distance can be computed.
+//! The value is an upper bound for W1. Against the exact distance, after four rounds: 0.3 to 0.7 % above it for 1,000
+//! points in 2 or 3 dimensions, 1.3 to 2.2 % for 3,000. For more points the excess is not known, and may be larger.
 
 use crate::generate::random_basis;
 use crate::rows::Rows;
