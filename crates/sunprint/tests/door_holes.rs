@@ -111,17 +111,6 @@ fn bytes_that_are_not_text_are_values_like_any_other() {
     }
 }
 
-fn write_parquet(path: &Path, columns: Vec<(&str, ArrayRef)>, nullable: bool) {
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), nullable)).collect();
-    let arrow = Arc::new(ArrowSchema::new(fields));
-    let batch =
-        RecordBatch::try_new(Arc::clone(&arrow), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(File::create(path).unwrap(), arrow, None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-}
-
 #[test]
 fn text_of_a_parquet_file_need_not_be_text() {
     let (folder, schema) = (tempfile::tempdir().unwrap(), labelled());

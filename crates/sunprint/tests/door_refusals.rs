@@ -3,9 +3,8 @@
 mod door_support;
 
 use arrow_array::*;
-use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use arrow_schema::{DataType, Field};
 use door_support::*;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use sunprint::error::Kind;
@@ -108,17 +107,6 @@ fn files_cut_short_or_scrambled_never_panic() {
     }
 }
 
-fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    let arrow = Arc::new(ArrowSchema::new(fields));
-    let batch =
-        RecordBatch::try_new(Arc::clone(&arrow), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(File::create(path).unwrap(), arrow, None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-}
-
 #[test]
 fn types_that_hold_no_values_of_the_schema() {
     let (folder, schema) = (tempfile::tempdir().unwrap(), two());
@@ -126,32 +114,33 @@ fn types_that_hold_no_values_of_the_schema() {
     let a = || ("a", Arc::new(Float64Array::from(vec![1.0])) as ArrayRef);
     let inner = Arc::new(Field::new("secret", DataType::Int32, true));
     let nested = StructArray::from(vec![(inner, Arc::new(Int32Array::from(vec![7])) as ArrayRef)]);
-    parquet(&path, vec![a(), ("b", Arc::new(nested))]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(nested))], true);
     assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type Struct, which cannot be read");
-    parquet(&path, vec![a(), ("b", Arc::new(BinaryArray::from(vec![b"xyz".as_slice()])))]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(BinaryArray::from(vec![b"xyz".as_slice()])))], true);
     assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type Binary, which cannot be read");
     let list = ListArray::from_iter_primitive::<types::Int32Type, _, _>([Some([Some(7)])]);
-    parquet(&path, vec![a(), ("b", Arc::new(list))]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(list))], true);
     assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type List, which cannot be read");
-    parquet(&path, vec![a(), ("b", Arc::new(Date32Array::from(vec![7])))]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(Date32Array::from(vec![7])))], true);
     assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type Date32, which cannot be read");
-    parquet(&path, vec![a(), ("b", Arc::new(Float64Array::from(Vec::<f64>::from([1.0])))), ("c", a().1)]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(Float64Array::from(Vec::<f64>::from([1.0])))), ("c", a().1)], true);
     assert_eq!(sentence(&path, &schema), ": column number 3 of the file is not in the schema");
-    parquet(&path, vec![a()]);
+    write_parquet(&path, vec![a()], true);
     assert_eq!(sentence(&path, &schema), ": column `b` of the schema is missing");
-    parquet(&path, vec![a(), ("b", Arc::new(Float64Array::from(vec![1.0]))), a()]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(Float64Array::from(vec![1.0]))), a()], true);
     assert_eq!(sentence(&path, &schema), ": column `a` appears twice in the file");
-    parquet(
+    write_parquet(
         &path,
         vec![
             ("a", Arc::new(Float64Array::from(Vec::<f64>::new()))),
             ("b", Arc::new(Float64Array::from(Vec::<f64>::new()))),
         ],
+        true,
     );
     assert_eq!(sentence(&path, &schema), ": the table has no rows");
     let label = "[[column]]\nname = \"a\"\nkind = \"boolean\"\n[[column]]\nname = \"b\"\nkind = \"categorical\"\nvalues = [\"1\", \"x\"]\nrole = \"label\"\n";
     let labelled = Schema::parse(label, "l.toml").unwrap();
-    parquet(&path, vec![a(), ("b", Arc::new(Int64Array::from(vec![1])))]);
+    write_parquet(&path, vec![a(), ("b", Arc::new(Int64Array::from(vec![1])))], true);
     assert_eq!(sentence(&path, &labelled), ": column `b` holds whole numbers and cannot hold the category `x`");
 }
 
@@ -271,7 +260,7 @@ fn no_error_shows_a_value() {
     // Typed files with the secret in them, damaged in many places.
     let path = folder.path().join("whole.parquet");
     let secrets: ArrayRef = Arc::new(StringArray::from(vec![SECRET; 50]));
-    parquet(&path, vec![("a", Arc::clone(&secrets)), ("b", secrets)]);
+    write_parquet(&path, vec![("a", Arc::clone(&secrets)), ("b", secrets)], true);
     let whole = std::fs::read(&path).unwrap();
     for start in (4..whole.len()).step_by(7) {
         let mut scrambled = whole.clone();

@@ -78,8 +78,8 @@ impl ProductTally {
     }
 }
 
-/// Adds entry by entry. Shapes are checked by the caller; sums of at most 2³² rows of 2³² stay inside an `i64`... the
-/// largest, `n · 2³⁰` for products, needs `n < 2³³` rows.
+/// Adds entry by entry. The caller has checked the shapes. The largest sums are products, at most 2³⁰ for each row, and a
+/// table has at most 2³² rows: 2⁶² stays inside an `i64`.
 pub(super) fn add_all(into: &mut [i64], from: &[i64]) {
     for (a, b) in into.iter_mut().zip(from) {
         *a += b;

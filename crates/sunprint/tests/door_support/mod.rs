@@ -89,3 +89,20 @@ pub fn drawn(width: usize, strata: u32, rows: usize) -> Drawn {
 pub fn every_format() -> [Format; 8] {
     Format::ALL
 }
+
+/// Writes one batch of arrays as a Parquet file.
+pub fn write_parquet(path: &std::path::Path, columns: Vec<(&str, arrow_array::ArrayRef)>, nullable: bool) {
+    let fields: Vec<arrow_schema::Field> = columns
+        .iter()
+        .map(|(name, array)| arrow_schema::Field::new(*name, array.data_type().clone(), nullable))
+        .collect();
+    let arrow = std::sync::Arc::new(arrow_schema::Schema::new(fields));
+    let batch = arrow_array::RecordBatch::try_new(
+        std::sync::Arc::clone(&arrow),
+        columns.into_iter().map(|(_, array)| array).collect(),
+    )
+    .unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(std::fs::File::create(path).unwrap(), arrow, None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
