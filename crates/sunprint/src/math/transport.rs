@@ -12,6 +12,8 @@ pub enum Metric {
     Euclidean,
     /// max_j |x_j − y_j|
     Largest,
+    /// Σ|x_j − y_j|
+    Manhattan,
 }
 
 impl Metric {
@@ -30,6 +32,7 @@ impl Metric {
                 }
                 (lanes.iter().sum::<f64>() + rest.map(|(x, y)| (x - y) * (x - y)).sum::<f64>()).sqrt()
             }
+            Metric::Manhattan => x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum(),
             Metric::Largest => {
                 x.iter().zip(y).fold(0.0, |m, (x, y)| if (x - y).abs() <= m { m } else { (x - y).abs() })
             }
