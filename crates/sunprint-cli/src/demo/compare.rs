@@ -2,7 +2,7 @@
 //! like these are for the curator alone.
 
 use sunprint::math::stream::Stream;
-use sunprint::math::transport::{Metric, w1};
+use sunprint::math::transport::{Metric, Points, wasserstein1};
 
 use super::clinic::Clinic;
 use super::columns::{COLUMNS, DIAGNOSES, QUANTITIES, place};
@@ -167,7 +167,11 @@ impl Distances {
         let (one, other) = both.split_at(both.len() / 2);
         let drawn = synthetic.some_rows(SUBSAMPLE, dice);
         let noise: Vec<f64> = (0..one.len()).map(|_| dice.unit()).collect();
-        let distance = |rows: &[f64]| w1(one, rows, QUANTITIES, Metric::Euclidean).value;
+        let points = |rows| Points::new(rows, QUANTITIES).expect("whole rows");
+        let distance = |rows: &[f64]| {
+            let found = wasserstein1(&points(one), &points(rows), Metric::Euclidean);
+            found.expect("rows of numbers between 0 and 1").cost
+        };
         Distances { floor: distance(other), synthetic: distance(&drawn), ceiling: distance(&noise) }
     }
 
