@@ -6,8 +6,10 @@
 
 pub mod assignment;
 pub mod eigen;
+pub mod flow;
 pub mod normal;
 pub mod permutation;
+pub(crate) mod pricing;
 pub mod rounding;
 pub mod stream;
 pub mod transport;
