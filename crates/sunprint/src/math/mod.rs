@@ -9,6 +9,7 @@ pub mod eigen;
 pub mod flow;
 pub mod normal;
 pub mod permutation;
+#[allow(dead_code, reason = "for point sets too large for a table")]
 pub(crate) mod pricing;
 pub mod rounding;
 pub mod stream;
