@@ -15,8 +15,7 @@ mod reduce;
 
 use lists::List;
 
-/// The largest cost. Integers in an `f64` are exact below 2⁵³, and no number on the way exceeds a few dozen times this:
-/// see [`State`].
+/// The largest cost. Integers in an `f64` are exact below 2⁵³, and no number on the way exceeds a few dozen times this.
 pub const LARGEST_COST: f64 = (1u64 << 44) as f64;
 
 /// A square table of costs that is read row by row.

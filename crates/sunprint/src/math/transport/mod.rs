@@ -135,7 +135,7 @@ pub fn wasserstein1(a: &Points, b: &Points, metric: Metric) -> Result<Transport>
     // coarse. A plan does not need dear pairs: let costs end at a few times the longest step that was taken.
     while best.cost - best.certificate.lower > OPEN * best.cost {
         let shorter = 4.0 * best.longest(&scaled);
-        if !(shorter < 0.25 * reach) {
+        if shorter >= 0.25 * reach {
             break;
         }
         reach = shorter;
