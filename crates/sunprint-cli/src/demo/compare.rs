@@ -2,7 +2,7 @@
 //! like these are for the curator alone.
 
 use sunprint::math::stream::Stream;
-use sunprint::math::transport::{Metric, w1};
+use sunprint::math::transport::{Metric, Points, wasserstein1};
 
 use super::clinic::Clinic;
 use super::columns::{COLUMNS, DIAGNOSES, QUANTITIES, place};
@@ -167,7 +167,11 @@ impl Distances {
         let (one, other) = both.split_at(both.len() / 2);
         let drawn = synthetic.some_rows(SUBSAMPLE, dice);
         let noise: Vec<f64> = (0..one.len()).map(|_| dice.unit()).collect();
-        let distance = |rows: &[f64]| w1(one, rows, QUANTITIES, Metric::Euclidean).value;
+        let distance = |rows: &[f64]| {
+            let points = Points::new(one, QUANTITIES).and_then(|one| Ok((one, Points::new(rows, QUANTITIES)?)));
+            let found = points.and_then(|(a, b)| wasserstein1(&a, &b, Metric::Euclidean));
+            found.expect("whole rows of numbers between 0 and 1").cost
+        };
         Distances { floor: distance(other), synthetic: distance(&drawn), ceiling: distance(&noise) }
     }
 
