@@ -62,6 +62,7 @@
 
 pub mod door;
 pub mod error;
+pub mod evaluate;
 pub mod fit;
 pub mod math;
 pub mod measure;

@@ -10,6 +10,7 @@ pub mod normal;
 pub mod permutation;
 pub mod rounding;
 pub mod stream;
+pub mod student;
 pub mod transport;
 pub mod tree;
 pub mod vector;
