@@ -56,18 +56,13 @@ fn inputs(args: &EvaluateArgs) -> Result<[Input; 2]> {
 
 /// Says what `--rows` comes to for a table, where that is not what it says or takes long.
 fn announce(rows: usize, place: &str, wanted: Option<usize>, talk: Talk) {
-    match wanted {
-        Some(wanted) if wanted > rows => talk.say(format_args!(
-            "{place} has fewer than {}: all {} of it are used",
-            counted(wanted as u64, "row"),
-            thousands(rows as u64)
-        )),
-        _ if rows.min(wanted.unwrap_or(rows)) > MANY => {
-            talk.warn(format_args!(
-                "an exact distance of {} rows takes long; `--rows 1000` is quick",
-                thousands(rows as u64)
-            ));
-        }
-        _ => {}
+    let used = rows.min(wanted.unwrap_or(rows));
+    if let Some(wanted) = wanted.filter(|wanted| *wanted > rows) {
+        let has = counted(rows as u64, "row");
+        talk.say(format_args!("{place} has {has}, fewer than `--rows {wanted}`: all of it is used"));
+    }
+    if used > MANY {
+        let used = thousands(used as u64);
+        talk.warn(format_args!("an exact distance of {used} rows of {place} takes long; `--rows 1000` is quick"));
     }
 }
