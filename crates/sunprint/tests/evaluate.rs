@@ -111,17 +111,16 @@ fn a_shift_costs_its_length() {
 #[test]
 fn rows_of_unequal_number_agree_with_trying_everything() {
     let schema = schema(3, 1);
-    for (seed, (m, n)) in [(1, 1), (1, 3), (2, 3), (3, 2), (6, 4), (4, 6), (5, 5)].into_iter().enumerate() {
+    for (seed, (m, n)) in [(1, 1), (1, 3), (2, 3), (3, 2), (6, 2), (3, 6), (5, 5)].into_iter().enumerate() {
         let (real, synthetic) = (random_rows(3, 1, m, seed as u64), random_rows(3, 1, n, 100 + seed as u64));
         // Some whole number of copies of each row makes the sides equal, which changes no distance.
         let least = (1..).find(|size| size % m == 0 && size % n == 0).unwrap();
         for metric in METRICS {
             let (a, b) = (repeated(&real, least / m), repeated(&synthetic, least / n));
-            let mut taken = vec![false; least];
-            let tried = if least <= 6 { by_trying(metric, &a, &b, 0, &mut taken) / least as f64 } else { f64::NAN };
+            let tried = by_trying(metric, &a, &b, 0, &mut vec![false; least]) / least as f64;
             let found = compare(&schema, &real, &synthetic, &all(metric)).distances.synthetic;
             assert_eq!((found.rows, found.interval, found.draws.len()), ([m, n], None, 1));
-            assert!(tried.is_nan() || (found.w1 - tried).abs() < 1e-9, "{m} and {n}: {} is not {tried}", found.w1);
+            near(found.w1, tried);
             assert!(found.draws[0].gap < 1e-9 && found.draws[0].lower <= found.w1);
         }
     }
