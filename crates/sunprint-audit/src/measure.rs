@@ -3,7 +3,7 @@
 use crate::rows::{Rows, uniform};
 use serde::Serialize;
 use sunprint::math::stream::Stream;
-use sunprint::math::transport::{Metric, w1, w1_line};
+use sunprint::math::transport::{Metric, Points, Transport, w1_line, wasserstein1};
 
 /// A mean over runs, and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,11 +27,21 @@ impl Estimate {
     }
 }
 
+/// The exact Euclidean W1 between two tables.
+///
+/// # Panics
+/// If a table has no rows, the tables differ in width, or a value is not finite.
+pub fn exact_transport(a: &Rows, b: &Rows) -> Transport {
+    let a = Points::new(a.values(), a.width()).expect("whole rows");
+    let b = Points::new(b.values(), b.width()).expect("whole rows");
+    wasserstein1(&a, &b, Metric::Euclidean).expect("tables of finite numbers and one width")
+}
+
 /// Euclidean W1 between `size` rows of each table (fewer if a table has fewer).
 pub fn subsample_w1(real: &Rows, synthetic: &Rows, size: usize, stream: &mut Stream) -> f64 {
     let size = size.min(real.count()).min(synthetic.count());
     let (a, b) = (real.subsample(size, stream), synthetic.subsample(size, stream));
-    w1(a.values(), b.values(), real.width(), Metric::Euclidean).value
+    exact_transport(&a, &b).cost
 }
 
 /// The floor: W1 between two disjoint subsamples of the real rows. A perfect synthetic table has this distance.
@@ -39,7 +49,7 @@ pub fn floor_w1(real: &Rows, size: usize, stream: &mut Stream) -> f64 {
     let size = size.min(real.count() / 2);
     let chosen = stream.choose(real.count(), 2 * size);
     let (a, b) = (real.pick(&chosen[..size]), real.pick(&chosen[size..]));
-    w1(a.values(), b.values(), real.width(), Metric::Euclidean).value
+    exact_transport(&a, &b).cost
 }
 
 /// The ceiling: W1 between a subsample of the real rows and uniform noise.

@@ -11,8 +11,6 @@ use sunprint::tally::codes::Q;
 
 type Row = (Vec<u16>, u32);
 
-const METRICS: [Metric; 3] = [Metric::Euclidean, Metric::Largest, Metric::Manhattan];
-
 /// A table in chunks of so many rows.
 fn in_chunks(rows: &[Row], schema: &Schema, chunk: usize) -> Table {
     Table::of_codes(rows.chunks(chunk).map(|rows| table(schema.width(), rows)).collect(), schema).unwrap()
@@ -72,7 +70,7 @@ fn low_rows(width: usize, strata: u32, count: usize, seed: u64) -> Vec<Row> {
 #[test]
 fn a_table_is_at_no_distance_from_itself() {
     let (schema, rows) = (schema(4, 3), low_rows(4, 3, 60, 1));
-    for metric in METRICS {
+    for metric in Metric::ALL {
         let found = compare(&schema, &rows, &rows, &all(metric));
         assert!(found.private);
         assert_eq!((found.real_rows, found.synthetic_rows, found.features), (60, 60, 4));
@@ -94,7 +92,7 @@ fn a_shift_costs_its_length() {
     let mut moved: Vec<Row> = rows.iter().map(|(row, s)| (row.iter().map(|x| x + shift).collect(), *s)).collect();
     moved.rotate_left(11);
     let length = f64::from(shift) / f64::from(Q);
-    for (metric, factor) in METRICS.into_iter().zip([3.0_f64.sqrt(), 1.0, 3.0]) {
+    for (metric, factor) in Metric::ALL.into_iter().zip([3.0_f64.sqrt(), 1.0, 3.0]) {
         let found = compare(&schema, &rows, &moved, &all(metric));
         near(found.distances.synthetic.w1, factor * length);
         for column in &found.columns {
@@ -115,7 +113,7 @@ fn rows_of_unequal_number_agree_with_trying_everything() {
         let (real, synthetic) = (random_rows(3, 1, m, seed as u64), random_rows(3, 1, n, 100 + seed as u64));
         // Some whole number of copies of each row makes the sides equal, which changes no distance.
         let least = (1..).find(|size| size % m == 0 && size % n == 0).unwrap();
-        for metric in METRICS {
+        for metric in Metric::ALL {
             let (a, b) = (repeated(&real, least / m), repeated(&synthetic, least / n));
             let tried = by_trying(metric, &a, &b, 0, &mut vec![false; least]) / least as f64;
             let found = compare(&schema, &real, &synthetic, &all(metric)).distances.synthetic;

@@ -42,9 +42,8 @@ pub fn some_or_all(text: &str) -> Result<AtMost, &'static str> {
 
 /// The ground metrics, by the library's own words.
 pub fn metrics() -> impl TypedValueParser<Value = Metric> {
-    const ALL: [Metric; 3] = [Metric::Euclidean, Metric::Largest, Metric::Manhattan];
-    PossibleValuesParser::new(ALL.map(Metric::name)).map(|word| {
+    PossibleValuesParser::new(Metric::ALL.map(Metric::name)).map(|word| {
         let named = |metric: &Metric| metric.name() == word;
-        ALL.into_iter().find(named).unwrap_or(Metric::Euclidean)
+        Metric::ALL.into_iter().find(named).unwrap_or(Metric::Euclidean)
     })
 }

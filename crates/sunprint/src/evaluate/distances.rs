@@ -2,10 +2,10 @@
 
 use super::Settings;
 use super::picks::Picks;
-use super::stand_in::{Points, wasserstein1};
 use crate::error::Result;
 use crate::math::stream::Stream;
 use crate::math::student;
+use crate::math::transport::{Points, wasserstein1};
 use crate::source::{Progress, Table, in_order};
 use serde::Serialize;
 

@@ -39,14 +39,13 @@ mod labels;
 mod line;
 mod moments;
 mod picks;
-mod stand_in;
 
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::source::{Progress, Table};
 use serde::Serialize;
-pub use stand_in::Metric;
 
+pub use crate::math::transport::Metric;
 pub use columns::{ColumnError, ColumnFigures, Errors, Figure};
 pub use correlations::{CorrelationErrors, PairError, WORST_PAIRS};
 pub use distances::{Distance, Distances, Solved, distances};

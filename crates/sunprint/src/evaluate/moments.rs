@@ -1,9 +1,16 @@
 //! Means, standard deviations and correlations of a table, from exact sums of codes.
 
+use crate::math::gram::gram;
 use crate::schema::Schema;
 use crate::source::{Progress, Table};
 use crate::tally::codes::{Codes, Q};
-use crate::tally::{ProductTally, packed_index};
+use crate::tally::packed_index;
+
+/// What is taken from a code y = x − 2¹⁵, so that products are at most 2³⁰. It changes no covariance.
+const SHIFT: f64 = 32_768.0;
+
+/// So many rows are multiplied at a time: their products add up to 2⁴⁴ at most, which is exact in an `f64`.
+const BLOCK: usize = 1 << 14;
 
 /// The first two moments of a table, and the sums within each stratum. Private, like the rows.
 ///
@@ -12,7 +19,10 @@ use crate::tally::{ProductTally, packed_index};
 pub struct Moments {
     rows: u64,
     width: usize,
-    whole: ProductTally,
+    /// Sums of shifted codes.
+    sums: Vec<i64>,
+    /// Packed lower triangle of the sums of products of shifted codes.
+    products: Vec<i64>,
     /// Rows of each stratum.
     stratum_rows: Vec<u64>,
     /// Row-major strata × d: the sum of codes in each stratum.
@@ -39,7 +49,8 @@ impl Moments {
         Moments {
             rows: 0,
             width,
-            whole: ProductTally::empty(width),
+            sums: vec![0; width],
+            products: vec![0; width * (width + 1) / 2],
             stratum_rows: vec![0; strata],
             stratum_sums: vec![0; strata * width],
             foreign: false,
@@ -48,7 +59,14 @@ impl Moments {
 
     fn with(mut self, codes: &Codes) -> Moments {
         self.rows += codes.rows() as u64;
-        self.whole.add(codes);
+        for first in (0..codes.rows()).step_by(BLOCK) {
+            let rows = first..codes.rows().min(first + BLOCK);
+            let shifted: Vec<f64> = rows.flat_map(|row| codes.row(row)).map(|&code| f64::from(code) - SHIFT).collect();
+            for row in shifted.chunks_exact(self.width) {
+                self.sums.iter_mut().zip(row).for_each(|(sum, &y)| *sum += y as i64);
+            }
+            self.products.iter_mut().zip(gram(&shifted, self.width)).for_each(|(sum, y)| *sum += y as i64);
+        }
         for row in 0..codes.rows() {
             let stratum = codes.stratum(row) as usize;
             let Some(rows) = self.stratum_rows.get_mut(stratum) else {
@@ -63,9 +81,12 @@ impl Moments {
     }
 
     fn merged(mut self, other: Moments) -> Moments {
-        let add = |into: &mut [u64], from: &[u64]| into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        fn add<T: Copy + std::ops::AddAssign>(into: &mut [T], from: &[T]) {
+            into.iter_mut().zip(from).for_each(|(a, b)| *a += *b);
+        }
         self.rows += other.rows;
-        self.whole.merge(other.whole);
+        add(&mut self.sums, &other.sums);
+        add(&mut self.products, &other.products);
         add(&mut self.stratum_rows, &other.stratum_rows);
         add(&mut self.stratum_sums, &other.stratum_sums);
         self.foreign |= other.foreign;
@@ -109,10 +130,10 @@ impl Moments {
         self.stratum_rows.iter().map(|&rows| rows as f64 / self.rows as f64).collect()
     }
 
-    /// n Σ xy − Σx Σy, exactly. Products are below 2⁶² and rows below 2³³, so an `i128` has room to spare.
+    /// n Σ xy − Σx Σy, exactly. Products add up to 2⁶² at most for 2³² rows, so an `i128` has room to spare.
     fn covariance(&self, one: usize, other: usize) -> i128 {
-        let products = self.whole.products[packed_index(one.max(other), one.min(other))];
-        let sum = |feature: usize| i128::from(self.whole.sums[feature]);
+        let products = self.products[packed_index(one.max(other), one.min(other))];
+        let sum = |feature: usize| i128::from(self.sums[feature]);
         i128::from(self.rows) * i128::from(products) - sum(one) * sum(other)
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod assignment;
 pub mod eigen;
+pub mod gram;
 pub mod normal;
 pub mod permutation;
 pub mod rounding;

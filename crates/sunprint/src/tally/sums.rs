@@ -52,11 +52,11 @@ pub struct ProductTally {
 const SHIFT: i32 = 1 << 15;
 
 impl ProductTally {
-    pub(crate) fn empty(width: usize) -> Self {
+    pub(super) fn empty(width: usize) -> Self {
         ProductTally { sums: vec![0; width], products: vec![0; width * (width + 1) / 2] }
     }
 
-    pub(crate) fn add(&mut self, codes: &Codes) {
+    pub(super) fn add(&mut self, codes: &Codes) {
         let width = codes.width();
         // Products reach 2³⁰, so an `i32` holds the sum of one row at a time.
         let mut gram = Gram::new(width, 1);
@@ -72,7 +72,7 @@ impl ProductTally {
         gram.add_to(&mut self.products);
     }
 
-    pub(crate) fn merge(&mut self, other: ProductTally) {
+    pub(super) fn merge(&mut self, other: ProductTally) {
         add_all(&mut self.sums, &other.sums);
         add_all(&mut self.products, &other.products);
     }
