@@ -6,9 +6,11 @@
 
 pub mod assignment;
 pub mod eigen;
+pub mod flow;
 pub mod gram;
 pub mod normal;
 pub mod permutation;
+pub(crate) mod pricing;
 pub mod rounding;
 pub mod stream;
 pub mod student;

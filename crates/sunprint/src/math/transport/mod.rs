@@ -14,7 +14,6 @@ mod line;
 mod metric;
 mod points;
 mod proof;
-mod slow;
 mod solve;
 
 pub use line::{w1_line, w1_line_weighted};

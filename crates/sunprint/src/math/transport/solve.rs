@@ -3,8 +3,9 @@
 use super::distances::Distances;
 use super::groups::Groups;
 use super::metric::Metric;
-use super::slow::{Costs, Sparse, by_pricing};
+
 use crate::math::assignment::{CostRows, Table, assign};
+use crate::math::pricing::{Costs, Sparse, by_pricing};
 
 /// Up to so many pairs all costs are kept in memory (half a gigabyte); beyond it they are computed when asked for.
 const PAIRS_IN_MEMORY: usize = 1 << 26;
