@@ -1,18 +1,21 @@
 //! The command line: every flag is defined once, here, and shared by the commands that take it.
 
+mod command;
+mod evaluate;
 #[cfg(test)]
 mod examples;
 mod values;
 
 use std::path::PathBuf;
 
-use clap::builder::Resettable;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use sunprint::source::Format;
 
-use values::{at_least_one, demo_rows, formats, whole_number};
+pub use command::command;
+pub use evaluate::EvaluateArgs;
+use values::{at_least_one, formats, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -93,6 +96,13 @@ pub enum Command {
         sunprint show people.sunprint\n  \
         sunprint show people.sunprint --json")]
     Show(ShowArgs),
+    /// Compare a real and a synthetic table (for the curator's eyes)
+    #[command(after_help = "The numbers come from the private rows without noise: nothing is spent, and nothing of \
+        it may be published.\n\n\
+        Examples:\n  \
+        sunprint evaluate people.csv synthetic.csv --schema people.toml\n  \
+        sunprint evaluate people.csv synthetic.parquet --schema people.toml --rows all --json")]
+    Evaluate(EvaluateArgs),
 }
 
 /// What goes to stderr.
@@ -362,27 +372,6 @@ pub struct ModelArg {
     /// The model, as `fit` wrote it
     #[arg(value_name = "MODEL", help_heading = None)]
     pub model: PathBuf,
-}
-
-/// The whole command line, with the few places where a shared flag has another default.
-pub fn command() -> clap::Command {
-    Cli::command()
-        .mut_subcommand("demo", |demo| {
-            demo.mut_arg("epsilon", |flag| flag.required(false).default_value("1"))
-                .mut_arg("rows", |flag| {
-                    flag.default_value("20000")
-                        .value_parser(demo_rows)
-                        .help("Patients to simulate, and synthetic rows to draw")
-                })
-                .mut_arg("seed", |flag| {
-                    flag.default_value("1").help("Seeds the simulation and the draw, never the privacy noise")
-                })
-        })
-        .mut_subcommand("fit", |fit| {
-            fit.mut_arg("output", |flag| {
-                flag.required(true).default_value(Resettable::Reset).help("The model to write, or `-` for stdout")
-            })
-        })
 }
 
 /// The names of the commands.

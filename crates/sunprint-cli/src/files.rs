@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use sunprint::source::{AtomicFile, Input, Output};
+use sunprint::source::{AtomicFile, Format, Input, Output};
 
 /// The name of stdin and stdout.
 pub const STREAM: &str = "-";
@@ -14,6 +14,11 @@ pub const STREAM: &str = "-";
 /// Whether a path means stdin or stdout.
 pub fn is_stream(path: &Path) -> bool {
     path == Path::new(STREAM)
+}
+
+/// Which option says a format that a name does not say.
+pub fn format_hint(option: &str) -> String {
+    format!("say it with `{option}`: one of {}", Format::ALL.map(Format::word).join(", "))
 }
 
 /// Refuses, before any row is read, an output that cannot be written or that would replace one of the inputs.

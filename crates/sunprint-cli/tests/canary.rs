@@ -76,6 +76,7 @@ fn assert_unseen(line: &str, traces: &[(String, Vec<u8>)]) {
 fn a_refused_table_shows_no_value() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("people.toml"), SCHEMA).unwrap();
+    fs::write(folder.path().join("good.csv"), "age,height,smokes\n7331125990427,7331125990427,no\n").unwrap();
     for (name, bytes) in refused() {
         fs::write(folder.path().join(name), bytes).unwrap();
         for command in [
@@ -85,10 +86,12 @@ fn a_refused_table_shows_no_value() {
             "synth DATA --schema people.toml --epsilon 1 --method cube --delta 1e-9",
             "check DATA --schema people.toml",
             "check DATA --schema people.toml --json",
+            "evaluate DATA good.csv --schema people.toml",
+            "evaluate good.csv DATA --schema people.toml --json --output new.json",
         ] {
             for talk in ["", " --quiet"] {
                 let line = command.replace("DATA", name) + talk;
-                let (code, traces) = traces(folder.path(), &line, &["people.toml", name]);
+                let (code, traces) = traces(folder.path(), &line, &["people.toml", "good.csv", name]);
                 assert_eq!(code, Some(1), "{line}: {}", String::from_utf8_lossy(&traces[1].1));
                 assert_eq!(traces.len(), 2, "{line}: something was left behind");
                 assert!(traces[0].1.is_empty(), "{line}: something is on stdout");
@@ -110,9 +113,11 @@ fn an_output_that_fails_shows_no_value() {
     .unwrap();
     fs::create_dir(folder.path().join("folder")).unwrap();
     for (output, code) in [("folder", 1), ("nowhere/new", 1), ("people.csv", 2), ("people.toml", 2), ("", 2)] {
-        for command in
-            ["fit people.csv --schema people.toml --epsilon 1", "synth people.csv --schema people.toml --epsilon 1"]
-        {
+        for command in [
+            "fit people.csv --schema people.toml --epsilon 1",
+            "synth people.csv --schema people.toml --epsilon 1",
+            "evaluate people.csv people.csv --schema people.toml",
+        ] {
             let line = format!(
                 "{command} --output={output} {}",
                 if command.starts_with("synth") { "--output-format csv" } else { "" }
@@ -137,9 +142,11 @@ fn a_fit_takes_the_canary_and_keeps_it() {
         "fit people.csv --schema people.toml --epsilon 1 --output new.sunprint --json --receipt receipt.txt",
         "synth people.csv --schema people.toml --epsilon 1 --output new.csv --model new.sunprint --rows 50",
         "synth people.csv --schema people.toml --epsilon 1 --method paper --rows 50 --quiet",
-        // The counts of the curator are private, but values are not shown even there.
+        // What the curator is told is private, but values out of bounds are not shown even there.
         "check people.csv --schema people.toml",
         "check people.csv --schema people.toml --json",
+        "evaluate people.csv people.csv --schema people.toml",
+        "evaluate people.csv people.csv --schema people.toml --rows all --json --output new.json",
     ] {
         let (code, traces) = traces(folder.path(), command, &["people.toml", "people.csv"]);
         assert_eq!(code, Some(0), "{command}");

@@ -58,10 +58,12 @@
 //! [`schema`] holds all public knowledge, [`door`] turns values into codes and back, [`source`] reads and writes files,
 //! [`tally`] sums codes exactly, [`privacy`] is the kernel and the only room that turns sensitive into released,
 //! [`subspace`] and [`measure`] work on what was released, [`math`] knows nothing of privacy, and [`fit`], [`plan`],
-//! [`model`], [`receipt`] and [`run`] tie them together. A test holds the rooms apart.
+//! [`model`], [`receipt`] and [`run`] tie them together. [`evaluate`] compares a real and a synthetic table, for the
+//! curator's eyes. A test holds the rooms apart.
 
 pub mod door;
 pub mod error;
+pub mod evaluate;
 pub mod fit;
 pub mod math;
 pub mod measure;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// * `measure` and `subspace` see released numbers and public types of the kernel; `subspace` also puts the secret blocks
 ///   of a tally together before the kernel opens them (`assemble`).
 /// * `source` passes rows on to the door.
+/// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("schema", &["error"]),
@@ -24,6 +25,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("receipt", &["plan", "privacy", "schema"]),
     ("model", &["error", "math", "measure", "receipt", "schema", "source", "subspace"]),
     ("fit", &["error", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"]),
+    ("evaluate", &["error", "math", "schema", "source", "tally"]),
     ("run", &["error", "fit", "model", "plan", "privacy", "schema", "source", "tally"]),
 ];
 

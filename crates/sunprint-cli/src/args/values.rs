@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use sunprint::evaluate::Metric;
 use sunprint::source::Format;
 
 /// A count that may not be zero.
@@ -27,4 +28,22 @@ pub fn whole_number(text: &str) -> Result<u64, &'static str> {
 pub fn demo_rows(text: &str) -> Result<u64, &'static str> {
     let rows = text.parse().ok().filter(|rows| (2_000..=1_000_000).contains(rows));
     rows.ok_or("the demo takes 2,000 to 1,000,000 rows")
+}
+
+/// A number of things, or `None` for all there are.
+#[derive(Clone, Copy)]
+pub struct AtMost(pub Option<usize>);
+
+/// A count that may not be zero, or `all`.
+pub fn some_or_all(text: &str) -> Result<AtMost, &'static str> {
+    let count = if text == "all" { Ok(None) } else { at_least_one(text).map(Some) };
+    count.map(AtMost).map_err(|_: &str| "it is a whole number, at least 1, or `all`")
+}
+
+/// The ground metrics, by the library's own words.
+pub fn metrics() -> impl TypedValueParser<Value = Metric> {
+    PossibleValuesParser::new(Metric::ALL.map(Metric::name)).map(|word| {
+        let named = |metric: &Metric| metric.name() == word;
+        Metric::ALL.into_iter().find(named).unwrap_or(Metric::Euclidean)
+    })
 }

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod check;
+mod evaluate;
 mod fit;
 mod sample;
 mod schema;
@@ -25,5 +26,6 @@ pub fn run(command: &Command, talk: Talk) -> Result<()> {
         Command::Sample(args) => sample::run(args, talk),
         Command::Synth(args) => synth::run(args, talk),
         Command::Show(args) => show::run(args),
+        Command::Evaluate(args) => evaluate::run(args, talk),
     }
 }

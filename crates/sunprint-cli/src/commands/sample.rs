@@ -36,10 +36,7 @@ impl Target {
             Ok(format) => format,
             Err(_) if streamed => Format::Csv,
             // The library's hint speaks of the input's option.
-            Err(error) => {
-                let words = Format::ALL.map(Format::word).join(", ");
-                return Err(error.hint(format!("say it with `--output-format`: one of {words}")));
-            }
+            Err(error) => return Err(error.hint(files::format_hint("--output-format"))),
         };
         Ok(Target { output, format })
     }

@@ -84,8 +84,27 @@ pub fn schema_toml() -> String {
 
 #[cfg(test)]
 mod tests {
+    use sunprint::door::Door;
+    use sunprint::schema::Schema;
+    use sunprint::source::Table;
+    use sunprint::tally::codes::Codes;
+
     use super::{Clinic, schema_toml};
     use crate::demo::columns::COLUMNS;
+
+    impl Clinic {
+        /// The table in memory, as it is read from its file, and its schema.
+        pub fn to_table(&self) -> (Table, Schema) {
+            let schema = Schema::parse(&schema_toml(), "clinic.toml").unwrap();
+            let door = Door::new(&schema);
+            let mut codes = Codes::with_capacity(COLUMNS.len(), self.values.len());
+            for (values, &diagnosis) in self.values.iter().zip(&self.diagnoses) {
+                let row: Vec<u16> = values.iter().enumerate().map(|(j, &value)| door.encode_f64(j, value)).collect();
+                codes.push(&row, diagnosis as u32);
+            }
+            (Table::of_codes(vec![codes], &schema).unwrap(), schema)
+        }
+    }
 
     #[test]
     fn a_seed_gives_the_same_clinic() {

@@ -14,11 +14,13 @@ use crate::args::{DataArgs, DemoArgs, DrawArgs, MeasureArgs, OutputFormatArg, Pl
 use crate::commands::{Target, draw_to};
 use crate::files;
 use crate::measure::{hand_over_receipt, measure, prepare};
+use crate::progress::Bars;
 use crate::words::{Talk, thousands};
-use sunprint::model::Model;
+use sunprint::schema::Schema;
+use sunprint::source::{Input, Table};
 
 use clinic::Clinic;
-use compare::{Comparison, Sheet};
+use compare::Comparison;
 
 /// Simulates, writes down, synthesises, compares.
 pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
@@ -69,8 +71,9 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     draw_to(&model, draw, &Target::new(&target, OutputFormatArg::default())?, talk)?;
     talk.gap();
 
-    let real = Sheet::of_clinic(&clinic);
-    let comparison = Comparison::between(&real, &sheet_of_draw(&model, rows, seed), seed);
+    let known = Schema::load(&schema)?;
+    let open = |file: &Path| Table::open(&Input::new(file, None), &known, &Bars::new(talk));
+    let comparison = Comparison::between(&open(&table)?, &open(&synthetic)?, &known, seed)?;
     files::print(&report::text(&comparison, &args.budget.epsilon, folder))
 }
 
@@ -79,16 +82,4 @@ fn make_folder(folder: &Path) -> Result<()> {
         Error::new(Kind::Io, format!("the folder `{}` cannot be made", folder.display()))
             .hint("choose another `--output-dir`")
     })
-}
-
-/// The synthetic rows once more, in memory: a seed draws the same rows again.
-fn sheet_of_draw(model: &Model, rows: u64, seed: u64) -> Sheet {
-    let mut sheet = Sheet::default();
-    let drawing = model.draw(rows, seed);
-    for drawn in (0..drawing.blocks()).map(|block| drawing.block(block)) {
-        for (row, &stratum) in drawn.strata.iter().enumerate() {
-            sheet.push(drawn.row(row), stratum as usize);
-        }
-    }
-    sheet
 }

@@ -26,9 +26,13 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
         thousands(SUBSAMPLE as u64)
     );
     let lines = [
-        ("two parts of the real table", distances.floor, "as close as tables get"),
-        ("real and synthetic", distances.synthetic, "what you get"),
-        ("real and uniform noise", distances.ceiling, "what the bounds alone give"),
+        (
+            "two parts of the real table",
+            distances.floor.as_ref().map_or(f64::NAN, |floor| floor.w1),
+            "as close as tables get",
+        ),
+        ("real and synthetic", distances.synthetic.w1, "what you get"),
+        ("real and uniform noise", distances.ceiling.w1, "what the bounds alone give"),
     ];
     for (title, distance, meaning) in lines {
         let _ = writeln!(text, "  {title:TITLE$}{distance:>10.2}   {meaning}");
@@ -36,7 +40,7 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
     let _ = writeln!(
         text,
         "  The synthetic rows cover {:.0} % of the way from knowing nothing to real rows.",
-        100.0 * distances.covered()
+        100.0 * distances.covered.unwrap_or(0.0)
     );
 
     let _ = write!(
@@ -46,6 +50,9 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
          \nNext\n  \
            sunprint show {folder}/clinic.sunprint\n      \
                the receipt, and what the model holds\n  \
+           sunprint evaluate {folder}/clinic.csv \\\n    \
+               {folder}/clinic-synthetic.csv --schema {folder}/clinic.toml\n      \
+               the whole comparison, for the curator's eyes\n  \
            sunprint sample {folder}/clinic.sunprint --rows 100000 -o more.csv\n      \
                more rows, at no further cost in privacy\n  \
            sunprint schema people.csv -o people.toml\n      \
@@ -70,12 +77,13 @@ mod tests {
     use std::path::Path;
 
     use super::super::clinic::Clinic;
-    use super::super::compare::{Comparison, Sheet};
+    use super::super::compare::Comparison;
 
     #[test]
     fn no_line_is_wider_than_a_screen() {
-        let sheet = |seed| Sheet::of_clinic(&Clinic::simulate(2_000, seed));
-        let report = super::text(&Comparison::between(&sheet(1), &sheet(2), 1), "1", Path::new("sunprint-demo"));
+        let [(real, schema), (other, _)] = [1, 2].map(|seed| Clinic::simulate(2_000, seed).to_table());
+        let comparison = Comparison::between(&real, &other, &schema, 1).unwrap();
+        let report = super::text(&comparison, "1", Path::new("sunprint-demo"));
         for line in report.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

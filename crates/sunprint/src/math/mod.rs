@@ -7,6 +7,7 @@
 pub mod assignment;
 pub mod eigen;
 pub mod flow;
+pub mod gram;
 pub mod lattice;
 pub mod normal;
 pub mod permutation;
@@ -14,6 +15,7 @@ pub mod permutation;
 pub(crate) mod pricing;
 pub mod rounding;
 pub mod stream;
+pub mod student;
 pub mod transport;
 pub mod tree;
 pub mod vector;

@@ -2,7 +2,7 @@
 
 use super::place::{Format, Input};
 use super::{Layout, Progress, arrow_in, parquet_in, text_in, threads, words};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +28,25 @@ impl Table {
         progress.done();
         let table = table?;
         if table.rows == 0 { Err(words::no_rows(&input.place())) } else { Ok(table) }
+    }
+
+    /// A table from codes in memory, in chunks of rows, with the schema's own columns as its layout. Refuses chunks
+    /// that do not belong to the schema, and a table without rows.
+    pub fn of_codes(chunks: Vec<Codes>, schema: &Schema) -> Result<Table> {
+        let (width, strata) = (schema.width(), schema.strata());
+        let fits = |codes: &Codes| {
+            codes.width() == width && (0..codes.rows()).all(|row| (codes.stratum(row) as usize) < strata)
+        };
+        if !chunks.iter().all(fits) {
+            return Err(Error::new(Kind::Data, "the codes have other columns or strata than the schema")
+                .hint("encode the rows by the schema that they are opened with"));
+        }
+        let rows = chunks.iter().map(Codes::rows).sum();
+        if rows == 0 {
+            return Err(words::no_rows("codes in memory"));
+        }
+        let chunks = chunks.into_iter().filter(|codes| codes.rows() > 0).collect();
+        Ok(Table { chunks, layout: Layout::of_schema(schema), rows, width })
     }
 
     /// The number of rows, which is public.

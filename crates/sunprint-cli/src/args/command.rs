@@ -1,0 +1,38 @@
+//! The whole command line, with the few places where a shared flag has another default or another name.
+
+use clap::CommandFactory;
+use clap::builder::Resettable;
+
+use super::Cli;
+use super::values::demo_rows;
+
+/// The whole command line.
+pub fn command() -> clap::Command {
+    Cli::command()
+        .mut_subcommand("demo", |demo| {
+            demo.mut_arg("epsilon", |flag| flag.required(false).default_value("1"))
+                .mut_arg("rows", |flag| {
+                    flag.default_value("20000")
+                        .value_parser(demo_rows)
+                        .help("Patients to simulate, and synthetic rows to draw")
+                })
+                .mut_arg("seed", |flag| {
+                    flag.default_value("1").help("Seeds the simulation and the draw, never the privacy noise")
+                })
+        })
+        .mut_subcommand("fit", |fit| {
+            fit.mut_arg("output", |flag| {
+                flag.required(true).default_value(Resettable::Reset).help("The model to write, or `-` for stdout")
+            })
+        })
+        .mut_subcommand("evaluate", |evaluate| {
+            evaluate
+                .mut_arg("input", |table| {
+                    // Changing an argument puts it behind the others, so its place is said.
+                    table.index(1).value_name("REAL").help("The real table: a file, or `-` for stdin")
+                })
+                .mut_arg("format", |flag| {
+                    flag.help("Format of REAL: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]")
+                })
+        })
+}

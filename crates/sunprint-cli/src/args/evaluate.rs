@@ -1,0 +1,56 @@
+//! The options of `evaluate`.
+
+use clap::Args;
+use sunprint::evaluate::Metric;
+use sunprint::source::Format;
+
+use super::values::{AtMost, at_least_one, formats, metrics, some_or_all, whole_number};
+use super::{DataArgs, JsonArg, OutputArg, SchemaArg};
+
+/// `sunprint evaluate`
+#[derive(Args)]
+pub struct EvaluateArgs {
+    /// The real table.
+    #[command(flatten)]
+    pub real: DataArgs,
+    /// The synthetic table: a file, or `-` for stdin
+    #[arg(index = 2, value_name = "SYNTH", help_heading = None)]
+    pub synthetic: String,
+    /// Format of SYNTH, in the same words [default: by its extension]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true, help_heading = "Data")]
+    pub synthetic_format: Option<Format>,
+    /// The schema of both.
+    #[command(flatten)]
+    pub schema: SchemaArg,
+    /// How rows are compared.
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    /// Where the report goes.
+    #[command(flatten)]
+    pub output: OutputArg,
+    /// In which form.
+    #[command(flatten)]
+    pub json: JsonArg,
+    /// How many columns, pairs and categories to list, the worst first; or `all`
+    #[arg(long, value_name = "N", default_value = "10", value_parser = some_or_all, allow_negative_numbers = true,
+        help_heading = "Output")]
+    pub columns: AtMost,
+}
+
+/// How rows are compared.
+#[derive(Args)]
+#[command(next_help_heading = "Distance")]
+pub struct CompareArgs {
+    /// How far apart two rows are: `l2` (Euclidean), `linf` (largest coordinate) or `l1` (sum of coordinates)
+    #[arg(long, default_value = "l2", value_parser = metrics(), hide_possible_values = true)]
+    pub metric: Metric,
+    /// Rows to draw from each table, or `all`, which takes every row once and can take long
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = some_or_all, allow_negative_numbers = true)]
+    pub rows: AtMost,
+    /// How often to draw them: the confidence interval comes from several draws
+    #[arg(long, value_name = "K", default_value = "5", value_parser = at_least_one::<u32>, allow_negative_numbers = true)]
+    pub draws: u32,
+    /// Which rows are drawn: the same seed gives the same numbers
+    #[arg(long, value_name = "S", default_value = "1", value_parser = whole_number, allow_negative_numbers = true)]
+    pub seed: u64,
+}

@@ -1,0 +1,84 @@
+//! Errors of the correlation matrix.
+
+use super::Moments;
+use crate::schema::Schema;
+use serde::Serialize;
+
+/// As many of the worst pairs are kept.
+pub const WORST_PAIRS: usize = 100;
+
+/// Errors of the correlations of all pairs of different features.
+///
+/// A column that does not vary in a table has correlation 0 with every other there: the synthetic table then misses
+/// the whole of a real correlation, and nothing where the real one is 0 too.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CorrelationErrors {
+    /// How many pairs there are; none for a single feature.
+    pub pairs: usize,
+    /// The root of the mean square difference; 0 without pairs.
+    pub root_mean_square: f64,
+    /// The largest absolute difference; 0 without pairs.
+    pub largest: f64,
+    /// Features that do not vary in the real table.
+    pub constant_real: usize,
+    /// Features that do not vary in the synthetic table.
+    pub constant_synthetic: usize,
+    /// The worst pairs, worst first, at most [`WORST_PAIRS`].
+    pub worst: Vec<PairError>,
+}
+
+/// The correlation of a pair of features in both tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairError {
+    /// The names of the columns.
+    pub columns: [String; 2],
+    /// In the real table.
+    pub real: f64,
+    /// In the synthetic table.
+    pub synthetic: f64,
+    /// Synthetic less real.
+    pub error: f64,
+}
+
+impl CorrelationErrors {
+    pub(super) fn between(schema: &Schema, real: &Moments, synthetic: &Moments) -> CorrelationErrors {
+        let width = schema.width();
+        let error = |i: usize, j: usize| synthetic.correlation(i, j) - real.correlation(i, j);
+        let (mut square, mut worst) = (0.0, Vec::with_capacity(2 * WORST_PAIRS));
+        for i in 0..width {
+            for j in 0..i {
+                let error = error(i, j);
+                square += error * error;
+                worst.push((error, j, i));
+                if worst.len() == 2 * WORST_PAIRS {
+                    keep_worst(&mut worst);
+                }
+            }
+        }
+        keep_worst(&mut worst);
+        let pairs = width * width.saturating_sub(1) / 2;
+        let features = schema.features();
+        let name = |feature: usize| schema.columns[features[feature]].name.clone();
+        let constant = |moments: &Moments| (0..width).filter(|&j| moments.is_constant(j)).count();
+        let pair = |(error, i, j): (f64, usize, usize)| PairError {
+            columns: [name(i), name(j)],
+            real: real.correlation(i, j),
+            synthetic: synthetic.correlation(i, j),
+            error,
+        };
+        CorrelationErrors {
+            pairs,
+            root_mean_square: (square / pairs.max(1) as f64).sqrt(),
+            largest: worst.first().map_or(0.0, |(error, ..)| error.abs()),
+            constant_real: constant(real),
+            constant_synthetic: constant(synthetic),
+            worst: worst.into_iter().map(pair).collect(),
+        }
+    }
+}
+
+/// Largest error first; equals in the order of the features.
+fn keep_worst(pairs: &mut Vec<(f64, usize, usize)>) {
+    pairs.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+    pairs.truncate(WORST_PAIRS);
+}

@@ -1,0 +1,193 @@
+//! Exact W1 between whole rows: real against synthetic, beside the least and the most that can be expected.
+
+use super::Settings;
+use super::picks::Picks;
+use crate::error::Result;
+use crate::math::stream::Stream;
+use crate::math::student;
+use crate::math::transport::{Points, wasserstein1};
+use crate::source::{Progress, Table, in_order};
+use serde::Serialize;
+
+/// Keeps the choice of rows apart from other uses of the same seed.
+const PURPOSE: u64 = u64::from_be_bytes(*b"evaluate");
+
+/// Problems of at most so many pairs of rows are solved side by side; larger ones one by one, for they need much memory
+/// and use all cores themselves.
+const SIDE_BY_SIDE: usize = 1 << 24;
+
+/// How far tables are apart: W1, the least mean distance over which rows must be moved to turn one into the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Distances {
+    /// How far apart two rows are: `l2`, `linf` or `l1`, on the cube.
+    pub metric: &'static str,
+    /// Which rows were drawn.
+    pub seed: u64,
+    /// Real against synthetic.
+    pub synthetic: Distance,
+    /// The floor: disjoint parts of the real table against each other, which differ by chance alone. `None` if the
+    /// real table has a single row.
+    pub floor: Option<Distance>,
+    /// The ceiling: real rows against uniform noise between the bounds, which knows nothing but the schema.
+    pub ceiling: Distance,
+    /// How much of the way from the ceiling to the floor the synthetic table covers, from 0 to 1; `None` where the
+    /// ceiling is not above the floor.
+    pub covered: Option<f64>,
+}
+
+/// W1 of one kind of pair, over several draws of rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Distance {
+    /// How many rows a side.
+    pub rows: [usize; 2],
+    /// The mean over the draws.
+    pub w1: f64,
+    /// A 95 % confidence interval of the mean over all draws (Student's t); `None` for a single draw, and where all
+    /// rows of both tables were used. It says how sure the mean is, not how much larger W1 is for few rows than for
+    /// many: the floor says that.
+    pub interval: Option<[f64; 2]>,
+    /// Every draw.
+    pub draws: Vec<Solved>,
+}
+
+/// One exact W1 and its proof.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Solved {
+    /// The cost of the plan that was found.
+    pub w1: f64,
+    /// What no plan can be below, by the certificate.
+    pub lower: f64,
+    /// The first less the second.
+    pub gap: f64,
+}
+
+/// What is compared with the real rows.
+#[derive(Clone, Copy, PartialEq)]
+enum Other {
+    Synthetic,
+    Real,
+    Noise,
+}
+
+/// Rows of both tables, and how many of them are compared.
+struct Problem<'a> {
+    real: Picks<'a>,
+    synthetic: Picks<'a>,
+    width: usize,
+    /// Real and synthetic rows.
+    rows: [usize; 2],
+    /// Two parts of the real rows.
+    parts: [usize; 2],
+    settings: &'a Settings,
+}
+
+/// Compares whole rows. The same rows, and so the same numbers, for the same seed and any number of cores.
+///
+/// In each draw the same real rows meet the synthetic rows, other real rows and noise, so that chance in their choice
+/// falls on all three alike.
+pub fn distances(real: &Table, synthetic: &Table, settings: &Settings, progress: &dyn Progress) -> Result<Distances> {
+    settings.check()?;
+    let most = settings.rows.unwrap_or(usize::MAX);
+    let rows = [real.rows().min(most), synthetic.rows().min(most)];
+    let problem = Problem {
+        real: Picks::new(real),
+        synthetic: Picks::new(synthetic),
+        width: real.width(),
+        rows,
+        parts: parts(rows, real.rows()),
+        settings,
+    };
+    let draws = if settings.rows.is_some() { settings.draws } else { 1 };
+    let everything = rows == [real.rows(), synthetic.rows()];
+    let mut work: Vec<(Other, usize)> = Vec::new();
+    for draw in 0..draws {
+        // All rows against all rows is the same in every draw.
+        work.extend((draw == 0 || !everything).then_some((Other::Synthetic, draw)));
+        work.extend((real.rows() > 1).then_some((Other::Real, draw)));
+        work.push((Other::Noise, draw));
+    }
+
+    let mut found: Vec<(Other, Solved)> = Vec::with_capacity(work.len());
+    progress.start("comparing rows", Some(work.len() as u64));
+    let solve = |(other, draw)| Ok((other, problem.solve(other, draw)?));
+    let mut take = |solved| {
+        progress.advance(1);
+        found.push(solved);
+        Ok(())
+    };
+    let mut work = work.into_iter();
+    let done = if rows[0].saturating_mul(rows[1]) <= SIDE_BY_SIDE {
+        in_order(|| Ok(work.next()), solve, take)
+    } else {
+        work.try_for_each(|item| take(solve(item)?))
+    };
+    progress.done();
+    done?;
+
+    let over = |other: Other, rows: [usize; 2]| {
+        let draws = found.iter().filter(|(one, _)| *one == other).map(|(_, solved)| *solved).collect();
+        Distance::over(rows, draws)
+    };
+    let synthetic = over(Other::Synthetic, rows);
+    let floor = (real.rows() > 1).then(|| over(Other::Real, problem.parts));
+    let ceiling = over(Other::Noise, rows);
+    let covered = floor.as_ref().and_then(|floor| covered(floor.w1, synthetic.w1, ceiling.w1));
+    Ok(Distances { metric: settings.metric.name(), seed: settings.seed, synthetic, floor, ceiling, covered })
+}
+
+/// The sizes of two disjoint parts of the real table: those of the two sides if there are enough rows, else all rows in
+/// the same proportion.
+fn parts([a, b]: [usize; 2], rows: usize) -> [usize; 2] {
+    if a + b <= rows {
+        return [a, b];
+    }
+    let first = (a as u128 * rows as u128 / (a + b) as u128) as usize;
+    let first = first.clamp(1, rows.saturating_sub(1).max(1));
+    [first, rows - first]
+}
+
+/// How much of the way from the ceiling to the floor is covered.
+fn covered(floor: f64, synthetic: f64, ceiling: f64) -> Option<f64> {
+    (ceiling > floor).then(|| ((ceiling - synthetic) / (ceiling - floor)).clamp(0.0, 1.0))
+}
+
+impl Problem<'_> {
+    fn solve(&self, other: Other, draw: usize) -> Result<Solved> {
+        let stream = |number: u64| Stream::new(self.settings.seed, PURPOSE, 4 * draw as u64 + number);
+        let [first, second] = if other == Other::Real { self.parts } else { self.rows };
+        // A longer choice begins with the shorter one, so that all three kinds of pairs have the same real rows.
+        let (one, two) = match other {
+            Other::Real => {
+                let chosen = stream(0).choose(self.real.rows(), first + second);
+                (self.real.points(&chosen[..first]), self.real.points(&chosen[first..]))
+            }
+            Other::Synthetic => {
+                let (real, synthetic) =
+                    (self.real.choose(first, &mut stream(0)), self.synthetic.choose(second, &mut stream(1)));
+                (self.real.points(&real), self.synthetic.points(&synthetic))
+            }
+            Other::Noise => {
+                let mut noise = stream(2);
+                let uniform = (0..second * self.width).map(|_| noise.unit()).collect();
+                (self.real.points(&self.real.choose(first, &mut stream(0))), uniform)
+            }
+        };
+        let (one, two) = (Points::new(&one, self.width)?, Points::new(&two, self.width)?);
+        let found = wasserstein1(&one, &two, self.settings.metric)?;
+        let lower = found.certificate.lower;
+        Ok(Solved { w1: found.cost, lower, gap: (found.cost - lower).max(0.0) })
+    }
+}
+
+impl Distance {
+    fn over(rows: [usize; 2], draws: Vec<Solved>) -> Distance {
+        let count = draws.len() as f64;
+        let w1 = draws.iter().map(|draw| draw.w1).sum::<f64>() / count;
+        let square: f64 = draws.iter().map(|draw| (draw.w1 - w1) * (draw.w1 - w1)).sum();
+        let interval = (draws.len() > 1).then(|| {
+            let half = student::two_sided(0.95, draws.len() as u32 - 1) * (square / (count * (count - 1.0))).sqrt();
+            [(w1 - half).max(0.0), w1 + half]
+        });
+        Distance { rows, w1, interval, draws }
+    }
+}

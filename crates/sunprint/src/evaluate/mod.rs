@@ -1,0 +1,152 @@
+//! How near a synthetic table is to the real one: exact distances and errors, for the curator's eyes.
+//!
+//! Everything in this room is computed from the private rows without noise. It spends nothing, because nothing of it
+//! may be published.
+//!
+//! Rows are points of the cube [0, 1]^d: every feature is measured in units of its *width*, `max` − `min` of the
+//! schema. Columns that split the table (labels and strata) are no coordinates; their shares are compared, and the
+//! means of the features within each of their categories, so that labels which sit on the wrong rows are seen.
+//!
+//! ```
+//! use sunprint::evaluate::{Settings, evaluate};
+//! use sunprint::schema::Schema;
+//! use sunprint::source::{Silent, Table};
+//! use sunprint::tally::codes::Codes;
+//!
+//! # fn main() -> sunprint::error::Result<()> {
+//! let schema = Schema::parse("[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 100\n", "people.toml")?;
+//! // A file comes in through `Table::open`; here the codes are written by hand: 0 is `min`, 65535 is `max`.
+//! let table = |shift: u16| {
+//!     let mut codes = Codes::with_capacity(1, 200);
+//!     (0..200).for_each(|i| codes.push(&[100 * i + shift], 0));
+//!     Table::of_codes(vec![codes], &schema)
+//! };
+//! let (real, synthetic) = (table(0)?, table(6553)?); // everybody is ten years older
+//!
+//! let settings = Settings { rows: None, ..Settings::default() }; // all rows, once
+//! let evaluation = evaluate(&real, &synthetic, &schema, &settings, &Silent)?;
+//! assert!((evaluation.distances.synthetic.w1 - 0.1).abs() < 1e-5); // a tenth of the width
+//! assert!((evaluation.columns[0].w1_own - 10.0).abs() < 1e-3); // ten years
+//! assert!((evaluation.means.worst.error - 0.1).abs() < 1e-5);
+//! # Ok(())
+//! # }
+//! ```
+
+mod columns;
+mod correlations;
+mod distances;
+mod labels;
+mod line;
+mod moments;
+mod picks;
+
+use crate::error::{Error, Kind, Result};
+use crate::schema::Schema;
+use crate::source::{Progress, Table};
+use serde::Serialize;
+
+pub use crate::math::transport::Metric;
+pub use columns::{ColumnError, ColumnFigures, Errors, Figure};
+pub use correlations::{CorrelationErrors, PairError, WORST_PAIRS};
+pub use distances::{Distance, Distances, Solved, distances};
+pub use labels::{CategoryFigures, LabelFigures};
+pub use moments::Moments;
+
+/// What to compare, and on how many rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How far apart two rows are.
+    pub metric: Metric,
+    /// The rows of each table that W1 is computed on, drawn at random; `None` is all rows of both, once.
+    pub rows: Option<usize>,
+    /// How often rows are drawn.
+    pub draws: usize,
+    /// Which rows are drawn: the same seed gives the same numbers.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { metric: Metric::Euclidean, rows: Some(1_000), draws: 5, seed: 1 }
+    }
+}
+
+/// Everything that was compared. For the curator's eyes: it comes from private rows without noise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Always true: nothing of this may be published.
+    pub private: bool,
+    /// Rows of the real table.
+    pub real_rows: usize,
+    /// Rows of the synthetic table.
+    pub synthetic_rows: usize,
+    /// The number of features: the dimension of the cube.
+    pub features: usize,
+    /// W1 between whole rows.
+    pub distances: Distances,
+    /// Every feature by itself, all rows, worst W1 first.
+    pub columns: Vec<ColumnFigures>,
+    /// Errors of the means, in units of the widths.
+    pub means: Errors,
+    /// Errors of the standard deviations, in units of the widths.
+    pub deviations: Errors,
+    /// Errors of the correlations.
+    pub correlations: CorrelationErrors,
+    /// Every column that splits the table, in the order of the schema.
+    pub labels: Vec<LabelFigures>,
+    /// Half the sum of |real share − synthetic share| over all strata: the combinations of all labels. 0 without labels.
+    pub strata_variation: f64,
+}
+
+/// Compares two tables that were read by one schema. The same for any number of cores.
+pub fn evaluate(
+    real: &Table,
+    synthetic: &Table,
+    schema: &Schema,
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<Evaluation> {
+    settings.check()?;
+    for (name, table) in [("real", real), ("synthetic", synthetic)] {
+        if table.width() != schema.width() {
+            return Err(another_schema(name));
+        }
+    }
+    progress.start("comparing moments", Some((real.rows() + synthetic.rows()) as u64));
+    let both = Moments::of(real, schema, progress).ok_or_else(|| another_schema("real")).and_then(|of_real| {
+        let of_synthetic = Moments::of(synthetic, schema, progress).ok_or_else(|| another_schema("synthetic"))?;
+        Ok((of_real, of_synthetic))
+    });
+    progress.done();
+    let (of_real, of_synthetic) = both?;
+    let columns = columns::compare(schema, &of_real, &of_synthetic, &line::distances(real, synthetic, progress)?);
+    Ok(Evaluation {
+        private: true,
+        real_rows: real.rows(),
+        synthetic_rows: synthetic.rows(),
+        features: schema.width(),
+        means: Errors::over(&columns, |column| column.mean.error),
+        deviations: Errors::over(&columns, |column| column.deviation.error),
+        columns: columns::worst_first(columns),
+        correlations: CorrelationErrors::between(schema, &of_real, &of_synthetic),
+        labels: labels::compare(schema, &of_real, &of_synthetic),
+        strata_variation: labels::variation(&of_real.stratum_shares(), &of_synthetic.stratum_shares()),
+        distances: distances(real, synthetic, settings, progress)?,
+    })
+}
+
+impl Settings {
+    fn check(&self) -> Result<()> {
+        let none = |what: &str| Err(Error::new(Kind::Usage, format!("`{what}` must be at least 1, but it is 0")));
+        match self {
+            Settings { rows: Some(0), .. } => none("rows").map_err(|error| error.hint("1000 is a common choice")),
+            Settings { draws: 0, .. } => none("draws").map_err(|error| error.hint("5 is a common choice")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn another_schema(name: &str) -> Error {
+    Error::new(Kind::Data, format!("the {name} table has other columns or strata than the schema"))
+        .hint("read both tables by the schema that they are compared by")
+}
