@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sunprint::error::{Error, Kind, Result};
 use sunprint::math::flow::Network;
+use sunprint::math::lattice::Lattice;
 use sunprint::math::transport::{Metric, Points, wasserstein1};
 
 use crate::speed::peak;
@@ -38,6 +39,14 @@ enum Problem {
         supplies: Numbers<i64>,
         /// From, to, cost, capacity.
         arcs: Vec<(usize, usize, i64, Option<u64>)>,
+        #[serde(default)]
+        whole: bool,
+    },
+    Lattice {
+        shape: Vec<u32>,
+        metric: String,
+        supplies: Numbers<i64>,
+        total: u64,
         #[serde(default)]
         whole: bool,
     },
@@ -86,6 +95,13 @@ enum Found {
         #[serde(flatten)]
         proof: Option<FlowProof>,
     },
+    Lattice {
+        cost: i128,
+        unit: i64,
+        factor: f64,
+        #[serde(flatten)]
+        proof: Option<LatticeProof>,
+    },
 }
 
 #[derive(Serialize)]
@@ -100,6 +116,15 @@ struct TransportProof {
 struct FlowProof {
     amounts: Vec<u64>,
     potentials: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct LatticeProof {
+    measure: Vec<u64>,
+    moved: Vec<(u32, u32, u64)>,
+    bank: Vec<(u32, i64)>,
+    potentials: Vec<i64>,
+    bank_potential: i64,
 }
 
 #[derive(Serialize)]
@@ -140,6 +165,9 @@ fn answer(line: &str) -> Result<Answer> {
             )
         }
         Problem::Flow { supplies, arcs, whole } => flow(&supplies.read()?, &arcs, whole),
+        Problem::Lattice { shape, metric, supplies, total, whole } => {
+            lattice(&Lattice::new(&shape, metric.parse()?)?, &supplies.read()?, total, whole)
+        }
     }
 }
 
@@ -172,6 +200,28 @@ fn flow(supplies: &[i64], arcs: &[(usize, usize, i64, Option<u64>)], whole: bool
     let cost = found.cost;
     let proof = whole.then_some(FlowProof { amounts: found.amounts, potentials: found.potentials });
     Ok(taken.answer(verified, Found::Flow { cost, proof }))
+}
+
+fn lattice(lattice: &Lattice, supplies: &[i64], total: u64, whole: bool) -> Result<Answer> {
+    if supplies.len() != lattice.cells() {
+        let rule = format!("there are {} `supplies` for {} cells", supplies.len(), lattice.cells());
+        return Err(Error::new(Kind::Data, rule));
+    }
+    let size = supplies.iter().map(|supply| u128::from(supply.unsigned_abs())).sum::<u128>() + u128::from(total);
+    if size > 1 << 62 {
+        return Err(Error::new(Kind::Data, "the `supplies` and the `total` add up to more than 2^62"));
+    }
+    let (found, taken) = Taken::by(|| lattice.nearest(supplies, total, &|_| {}));
+    let verified = found.verify(lattice, supplies, total);
+    let cost = found.cost;
+    let proof = whole.then(|| LatticeProof {
+        measure: found.measure,
+        moved: found.moved.iter().map(|step| (step.from, step.to, step.amount)).collect(),
+        bank: found.bank,
+        potentials: found.potentials,
+        bank_potential: found.bank_potential,
+    });
+    Ok(taken.answer(verified, Found::Lattice { cost, unit: lattice.unit(), factor: lattice.factor(), proof }))
 }
 
 /// What a solution took.

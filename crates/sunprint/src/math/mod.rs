@@ -7,6 +7,7 @@
 pub mod assignment;
 pub mod eigen;
 pub mod flow;
+pub mod lattice;
 pub mod normal;
 pub mod permutation;
 pub(crate) mod pricing;

@@ -1,0 +1,320 @@
+//! The search: all deficits look for mass at the same time, and each meets the nearest that is left.
+//!
+//! **Prices.** Every cell v has a potential y_v ≥ 0, the price of a unit there. Prices are *fair* if y_w − y_v ≤ c(v, w)
+//! for every move (buying at v and carrying to w earns nothing), with equality where mass moves, and y_v = 0 where mass
+//! is left over. A flow with fair prices is optimal for the deficits it serves: see [`super::proof`].
+//!
+//! **Clock.** All prices start at 0 and nothing moves, which is fair. A clock t runs. A cell with a deficit always has the
+//! price t. Around each such *root* grows a *tree* of cells that it can draw on at equal price: v belongs to the tree of w
+//! if y_w − y_v = c(v, w), so that mass could come from v (a [`Link::Move`]); or if mass goes from w to v already, which
+//! could stay at w while v looks elsewhere (a [`Link::Cancel`]). Prices in trees rise with the clock, all others stand
+//! still. With d_v = t − y_v, the *label*, a constant while v is in a tree, everything stays fair inside the forest; a
+//! free cell v next to w in the forest has to join at the time d_w + c(v, w) + y_v, when its price becomes unfair
+//! otherwise. The least d_w + c over its neighbours in the forest is its *reach*. This is Dijkstra's method, with all
+//! deficits as sources and one price for each cell in place of a new start for each path.
+//!
+//! **Meeting mass.** When a cell with mass left over joins (its price is still 0) mass comes to the root along the tree,
+//! as much as root, cell and the amounts to be cancelled allow. If the deficit is served, the tree falls apart: its cells
+//! are free, at the prices that they have. If a cancelled amount is used up, what hung on it falls off. Other trees grow
+//! into the gap. Only this tree is touched, so the work is the size of the trees that fall, and these are small as long
+//! as there are many. Dead ends are never searched twice: a tree that has found nothing stays until the clock moves on.
+//!
+//! **How long.** While a deficit has to be served, mass is left somewhere at price 0, so fairness along the way to it keeps
+//! t at or below the cost of a way across the lattice; at each time every mass met serves at least one unit, and between
+//! two of these a cell joins at most once. So the search ends, and prices fit the integers that hold them.
+//!
+//! **Order within one time.** Cells with mass first. Then moves, last come first taken: each lowers the price and so
+//! leads straight towards price 0, where mass is. Cancellations, which lead away from it, wait at the end of the queue,
+//! as do cells of fallen trees. (First come first taken for all is as good on noise, but thousands of times slower
+//! if all mass is in one corner; the lowest price first is three times slower on noise.)
+
+use super::clock::Clock;
+use super::flows::Flows;
+use super::steps::Steps;
+
+const NONE: u32 = u32::MAX;
+
+/// The label of a cell in no tree; the reach of a cell next to no tree.
+const FREE: i32 = i32::MAX;
+
+/// The reach of a cell in a tree: nothing is nearer.
+const HELD: i32 = i32::MIN;
+
+/// How a cell hangs on its parent.
+#[derive(Clone, Copy)]
+enum Link {
+    /// It has a deficit itself.
+    Root,
+    /// Not known: no tree is near, or the one that was has fallen.
+    Unknown,
+    /// The move from the cell to its parent: the parent can have mass from here.
+    Move(u16),
+    /// The move from the parent to the cell: the parent can keep mass that goes here.
+    Cancel(u16),
+}
+
+pub(super) struct Forest<'a> {
+    steps: &'a Steps,
+    clock: Clock,
+    pub(super) flows: Flows,
+    /// What each cell has left (positive) or lacks (negative).
+    pub(super) mass: Vec<i64>,
+    /// y, as of when the cell was last free; in a tree it is t − d.
+    price: Vec<i32>,
+    /// d in a tree, else [`FREE`].
+    label: Vec<i32>,
+    /// For a free cell a lower bound of d_w + c over its neighbours w in trees, which `link` attained when it was set.
+    reach: Vec<i32>,
+    link: Vec<Link>,
+    first_child: Vec<u32>,
+    sibling: Vec<u32>,
+    /// Whether `reach` may be too high, because the cell's own tree fell. Such a cell is due now.
+    fallen: Vec<bool>,
+    /// Units of deficit that have to be served yet.
+    to_serve: u64,
+}
+
+impl<'a> Forest<'a> {
+    /// Nothing moved. `to_serve` may be at most the sum of the deficits and at most the sum of what is left over.
+    pub(super) fn new(steps: &'a Steps, masses: &[i64], to_serve: u64) -> Self {
+        let cells = masses.len();
+        // A cell in reach is due at d_w + c(v, w) + y_v = t + c(v, w) + y_v − y_w, and y_v − y_w ≤ c(w, v).
+        let dearest = steps.all().iter().map(|step| step.cost).max().unwrap_or(0);
+        Forest {
+            steps,
+            clock: Clock::new(2 * dearest as usize),
+            flows: Flows::none(cells),
+            mass: masses.to_vec(),
+            price: vec![0; cells],
+            label: vec![FREE; cells],
+            reach: vec![FREE; cells],
+            link: vec![Link::Unknown; cells],
+            first_child: vec![NONE; cells],
+            sibling: vec![NONE; cells],
+            fallen: vec![false; cells],
+            to_serve,
+        }
+    }
+
+    /// Serves as much as was asked for. Tells `progress` from time to time how much has been served.
+    pub(super) fn serve(&mut self, progress: &dyn Fn(u64)) {
+        const TELL: u32 = 1 << 14;
+        let (all, mut taken) = (self.to_serve, 0);
+        if all > 0 {
+            for root in 0..self.mass.len() {
+                if self.mass[root] < 0 {
+                    (self.reach[root], self.link[root]) = (0, Link::Root);
+                    self.join(root);
+                }
+            }
+        }
+        while self.to_serve > 0 {
+            match self.clock.take() {
+                Some(cell) => self.visit(cell),
+                None => self.clock.advance(),
+            }
+            taken += 1;
+            if taken == TELL {
+                progress(all - self.to_serve);
+                taken = 0;
+            }
+        }
+        progress(all);
+    }
+
+    /// The prices of all cells, and the price of a deficit.
+    pub(super) fn prices(&self) -> (Vec<i64>, i64) {
+        let now = self.clock.now();
+        let prices = (self.price.iter().zip(&self.label))
+            .map(|(&price, &label)| i64::from(if label == FREE { price } else { now - label }))
+            .collect();
+        (prices, i64::from(now))
+    }
+
+    /// When a free cell within reach has to join.
+    #[inline]
+    fn due(&self, cell: usize) -> Option<i32> {
+        (self.reach[cell] != FREE).then(|| self.reach[cell] + self.price[cell])
+    }
+
+    fn parent(&self, cell: usize) -> Option<usize> {
+        match self.link[cell] {
+            Link::Root | Link::Unknown => None,
+            Link::Move(step) => Some(self.steps.to(cell, step)),
+            Link::Cancel(step) => Some(self.steps.to(cell, self.steps.all()[usize::from(step)].back)),
+        }
+    }
+
+    /// A cell taken from the clock: it joins, gives mass, or was entered for a reason that no longer holds.
+    fn visit(&mut self, cell: usize) {
+        let now = self.clock.now();
+        if self.label[cell] != FREE || (self.due(cell) != Some(now) && !self.fallen[cell]) {
+            return;
+        }
+        if self.due(cell) != Some(now) || !self.holds(cell) {
+            self.look_around(cell);
+            match self.due(cell) {
+                None => return,
+                Some(time) if time > now => return self.clock.at(time, cell),
+                Some(_) => {}
+            }
+        }
+        if self.mass[cell] > 0 { self.give(cell) } else { self.join(cell) }
+    }
+
+    /// Whether a free cell's link still gives its reach.
+    fn holds(&self, cell: usize) -> bool {
+        let Some(parent) = self.parent(cell) else { return false };
+        let label = self.label[parent];
+        label != FREE
+            && match self.link[cell] {
+                Link::Root | Link::Unknown => false,
+                Link::Move(step) => label + self.steps.all()[usize::from(step)].cost == self.reach[cell],
+                Link::Cancel(step) => {
+                    label - self.steps.all()[usize::from(step)].cost == self.reach[cell]
+                        && self.flows.amount(parent, step) > 0
+                }
+            }
+    }
+
+    /// Finds the reach of a free cell anew. None can be below t − y, since then the cell would be in a tree already.
+    fn look_around(&mut self, cell: usize) {
+        let least = self.clock.now() - self.price[cell];
+        let (mut reach, mut link) = (FREE, Link::Unknown);
+        for (i, step, neighbour) in self.steps.from(cell) {
+            let label = self.label[neighbour];
+            if label == FREE {
+                continue;
+            }
+            if label + step.cost < reach {
+                (reach, link) = (label + step.cost, Link::Move(i));
+            }
+            // Mass that comes from there: the price difference is the cost of the move, or there is none.
+            if label - step.cost == least && reach > least && self.flows.amount(neighbour, step.back) > 0 {
+                (reach, link) = (least, Link::Cancel(step.back));
+            }
+            if reach == least {
+                break;
+            }
+        }
+        (self.reach[cell], self.link[cell], self.fallen[cell]) = (reach, link, false);
+    }
+
+    /// A cell without mass becomes part of the forest, by its link, and its neighbours come within reach.
+    fn join(&mut self, cell: usize) {
+        let (steps, now) = (self.steps, self.clock.now());
+        let label = std::mem::replace(&mut self.reach[cell], HELD);
+        (self.label[cell], self.fallen[cell], self.first_child[cell]) = (label, false, NONE);
+        if let Some(parent) = self.parent(cell) {
+            self.sibling[cell] = std::mem::replace(&mut self.first_child[parent], cell as u32);
+        }
+        for (_, step, neighbour) in steps.from(cell) {
+            let (reach, before) = (label + step.cost, self.reach[neighbour]);
+            if reach > before {
+                continue;
+            }
+            let due = reach + self.price[neighbour];
+            // An equal reach is no news, unless it is due now and comes from a fallen tree.
+            if reach == before && (due > now || self.parent(neighbour).is_some_and(|parent| self.label[parent] != FREE))
+            {
+                continue;
+            }
+            (self.reach[neighbour], self.link[neighbour]) = (reach, Link::Move(step.back));
+            if due > now {
+                self.clock.at(due, neighbour);
+            } else if self.mass[neighbour] > 0 {
+                self.clock.hit(neighbour);
+            } else {
+                self.clock.next(neighbour);
+            }
+        }
+        for (step, _) in self.flows.from(cell) {
+            let target = steps.to(cell, step);
+            let reach = label - steps.all()[usize::from(step)].cost;
+            if reach < self.reach[target] {
+                (self.reach[target], self.link[target]) = (reach, Link::Cancel(step));
+                self.clock.at(now, target);
+            }
+        }
+    }
+
+    /// A free cell with mass, linked to a tree and due, gives to the root what it can.
+    fn give(&mut self, cell: usize) {
+        let mut amount = self.to_serve.min(self.mass[cell].unsigned_abs());
+        let mut root = cell;
+        while let Some(parent) = self.parent(root) {
+            if let Link::Cancel(step) = self.link[root] {
+                amount = amount.min(self.flows.amount(parent, step));
+            }
+            root = parent;
+        }
+        amount = amount.min(self.mass[root].unsigned_abs());
+        self.to_serve -= amount;
+        self.mass[root] += amount as i64;
+        self.mass[cell] -= amount as i64;
+        // The cell nearest to the root that has lost its link.
+        let (mut at, mut cut) = (cell, None);
+        while let Some(parent) = self.parent(at) {
+            match self.link[at] {
+                Link::Move(step) => self.flows.add(at, step, amount),
+                Link::Cancel(step) if self.flows.cancel(parent, step, amount) => cut = Some(at),
+                _ => {}
+            }
+            at = parent;
+        }
+        if self.mass[root] == 0 {
+            self.fell(root);
+            self.set_free(cell);
+        } else if let Some(cut) = cut {
+            if cut != cell {
+                self.unhook(cut);
+                self.fell(cut);
+            }
+            self.set_free(cell);
+        } else if self.mass[cell] == 0 {
+            self.join(cell);
+        }
+    }
+
+    /// Takes a cell in a tree out of its parent's list.
+    fn unhook(&mut self, cell: usize) {
+        let Some(parent) = self.parent(cell) else { return };
+        let next = self.sibling[cell];
+        if self.first_child[parent] == cell as u32 {
+            self.first_child[parent] = next;
+            return;
+        }
+        let mut before = self.first_child[parent] as usize;
+        while self.sibling[before] != cell as u32 {
+            before = self.sibling[before] as usize;
+        }
+        self.sibling[before] = next;
+    }
+
+    /// Frees a cell and all that hangs on it.
+    fn fell(&mut self, cell: usize) {
+        let now = self.clock.now();
+        let mut stack = vec![cell as u32];
+        while let Some(cell) = stack.pop() {
+            let cell = cell as usize;
+            let mut child = self.first_child[cell];
+            while child != NONE {
+                stack.push(child);
+                child = self.sibling[child as usize];
+            }
+            self.price[cell] = now - self.label[cell];
+            self.label[cell] = FREE;
+            self.set_free(cell);
+        }
+    }
+
+    /// A cell that is in no tree any more, or has just given mass, looks for another tree later, but still now.
+    fn set_free(&mut self, cell: usize) {
+        (self.reach[cell], self.link[cell], self.fallen[cell]) = (FREE, Link::Unknown, true);
+        if self.mass[cell] > 0 {
+            self.clock.hit(cell);
+        } else {
+            self.clock.at(self.clock.now(), cell);
+        }
+    }
+}
