@@ -31,21 +31,21 @@ def neighbours(shape, metric, unit):
     return np.concatenate(found, axis=1)
 
 
-def network(shape, metric, unit, supplies, total):
+def network(shape, metric, unit, supplies, total, both_ways=True):
     """All arcs (from, to, cost), all supplies, and what the bank adds to the cost whatever happens.
 
     Each cell has a free arc to the sink, which takes the total, and arcs from and to the bank, which has what is missing.
-    The bank's arcs cost at least half the way through the whole lattice, so that no detour through it can pay.
+    The bank's arcs cost at least half the way through the whole lattice, so that no detour through it can pay. Unless
+    both_ways, those against its own direction are left out, which nothing can use.
     """
     count = len(supplies)
     cells, sink, bank = np.arange(count), np.full(count, count), np.full(count, count + 1)
     half_way = -(-unit * sum(side - 1 for side in shape) // 2)
     free, dear = np.zeros(count, dtype=np.int64), np.full(count, half_way)
-    arcs = np.concatenate(
-        [neighbours(shape, metric, unit), [cells, sink, free], [bank, cells, dear], [cells, bank, dear]], axis=1
-    )
     missing = int(total) - int(supplies.sum())
-    return arcs, np.concatenate([supplies, [-int(total), missing]]), half_way * abs(missing)
+    arcs = [neighbours(shape, metric, unit), [cells, sink, free]]
+    arcs += [[bank, cells, dear]] * (both_ways or missing > 0) + [[cells, bank, dear]] * (both_ways or missing <= 0)
+    return np.concatenate(arcs, axis=1), np.concatenate([supplies, [-int(total), missing]]), half_way * abs(missing)
 
 
 def in_or_tools(arcs, supplies):

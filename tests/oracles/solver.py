@@ -20,13 +20,9 @@ class Solver:
 
     def __init__(self, one_thread=False):
         self.folder = tempfile.TemporaryDirectory(prefix="sunprint-solve-")
-        pin = None
+        self.process = subprocess.Popen([PROGRAM, "solve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if one_thread and hasattr(os, "sched_setaffinity"):
-            processor = max(os.sched_getaffinity(0))
-            pin = lambda: os.sched_setaffinity(0, {processor})  # noqa: E731
-        self.process = subprocess.Popen(
-            [PROGRAM, "solve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=pin
-        )
+            os.sched_setaffinity(self.process.pid, {max(os.sched_getaffinity(0))})
 
     def __enter__(self):
         return self
