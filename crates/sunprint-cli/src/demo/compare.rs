@@ -167,10 +167,10 @@ impl Distances {
         let (one, other) = both.split_at(both.len() / 2);
         let drawn = synthetic.some_rows(SUBSAMPLE, dice);
         let noise: Vec<f64> = (0..one.len()).map(|_| dice.unit()).collect();
-        let points = |rows| Points::new(rows, QUANTITIES).expect("whole rows");
         let distance = |rows: &[f64]| {
-            let found = wasserstein1(&points(one), &points(rows), Metric::Euclidean);
-            found.expect("rows of numbers between 0 and 1").cost
+            let points = Points::new(one, QUANTITIES).and_then(|one| Ok((one, Points::new(rows, QUANTITIES)?)));
+            let found = points.and_then(|(a, b)| wasserstein1(&a, &b, Metric::Euclidean));
+            found.expect("whole rows of numbers between 0 and 1").cost
         };
         Distances { floor: distance(other), synthetic: distance(&drawn), ceiling: distance(&noise) }
     }
