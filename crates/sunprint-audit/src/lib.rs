@@ -6,5 +6,6 @@ pub mod matching;
 pub mod measure;
 pub mod privacy;
 pub mod rows;
+pub mod solve;
 pub mod speed;
 pub mod synthesise;

@@ -68,7 +68,7 @@ pub fn fit_apart(path: &Path, width: usize, epsilon: &str) -> Result<Speed> {
 }
 
 /// `VmHWM` of this process in megabytes.
-fn peak() -> f64 {
+pub(crate) fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     let kibibytes: f64 = line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0.0);

@@ -6,6 +6,7 @@ use sunprint::error::{Error, Kind, Result};
 use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
 use sunprint_audit::measure::Estimate;
 use sunprint_audit::privacy;
+use sunprint_audit::solve;
 use sunprint_audit::speed::{self, Speed};
 use sunprint_audit::synthesise::{real_tables, synthesise};
 
@@ -61,6 +62,9 @@ enum Experiment {
     /// One fit in a process of its own, for `speed`
     #[command(hide = true)]
     FitOnce { path: std::path::PathBuf, width: usize, epsilon: String },
+    /// Problems of transport and flow from stdin, one in a line, and their answers: for other programs to compare with
+    #[command(hide = true)]
+    Solve,
     /// The accuracy for different shares of the budget
     Shares {
         #[command(flatten)]
@@ -178,6 +182,7 @@ fn run(experiment: &Experiment) -> Result<()> {
             let found = speed::fit_once(path, *width, epsilon)?;
             println!("{}", serde_json::to_string(&found).expect("figures are plain numbers"));
         }
+        Experiment::Solve => solve::answer_all(std::io::stdin().lock(), std::io::stdout().lock())?,
         Experiment::Shares { options, choices } => {
             let choices: Vec<Vec<u64>> = choices.iter().map(|weights| weights.to_vec()).collect();
             for table in options.tables()? {
