@@ -23,6 +23,10 @@ pub struct Settings {
     pub delta: Option<String>,
     /// `default`, `paper` or `cube`.
     pub method: String,
+    /// `auto`, `pmm` or `psmm`.
+    pub mechanism: String,
+    /// PSMM's rows in a cell times ε, if not the default.
+    pub rows_per_cell: Option<f64>,
     /// d′ if it is given rather than chosen.
     pub dimension: Option<usize>,
     /// Whether the complement is drawn back as texture.

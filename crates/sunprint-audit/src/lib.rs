@@ -4,6 +4,7 @@ pub mod experiment;
 pub mod generate;
 pub mod matching;
 pub mod measure;
+pub mod mechanisms;
 pub mod privacy;
 pub mod rows;
 pub mod solve;

@@ -6,7 +6,7 @@ use std::path::Path;
 use sunprint::error::{Error, Kind, Result};
 use sunprint::fit::Fit;
 use sunprint::model::Model;
-use sunprint::plan::{Method, Plan, Shares, budget};
+use sunprint::plan::{Mechanism, Method, Plan, Shares, Tuning, budget};
 use sunprint::privacy::{Budget, Delta, Epsilon, Kernel};
 use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
 use sunprint::source::{Input, Silent, Table};
@@ -62,17 +62,26 @@ fn plan(settings: &Settings) -> Result<Plan> {
         "cube" => Method::Cube,
         _ => return Err(Error::new(Kind::Usage, "`--method` is default, paper or cube")),
     };
+    let mechanism = match settings.mechanism.as_str() {
+        "auto" => Mechanism::Auto,
+        "pmm" => Mechanism::Pmm,
+        "psmm" => Mechanism::Psmm,
+        _ => return Err(Error::new(Kind::Usage, "`--mechanism` is auto, pmm or psmm")),
+    };
     let shares = match settings.shares.as_deref() {
         None => None,
         Some(&[centre, spread, moments, measure]) => Some(Shares { centre, spread, moments, measure }),
         Some(_) => return Err(Error::new(Kind::Usage, "a choice of shares has four weights")),
     };
+    let tuning = Tuning { rows_per_cell: settings.rows_per_cell, ..Tuning::default() };
     Ok(Plan {
         method,
+        mechanism,
         dimension: settings.dimension,
         texture: settings.texture,
         public_basis: settings.basis.clone(),
         shares,
+        tuning,
         ..Plan::default()
     })
 }

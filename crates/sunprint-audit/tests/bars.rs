@@ -10,6 +10,8 @@ fn settings(epsilon: &str, texture: bool) -> Settings {
         epsilon: epsilon.to_string(),
         delta: None,
         method: "default".to_string(),
+        mechanism: "auto".to_string(),
+        rows_per_cell: None,
         dimension: None,
         texture,
         basis: None,

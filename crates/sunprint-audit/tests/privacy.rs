@@ -24,6 +24,7 @@ fn the_audit_sees_what_is_there() {
         ("spread, pure", 0.85),
         ("paper mean, pure", 0.85),
         ("measure, pure, corner to opposite corner", 0.5),
+        ("lattice, pure, corner to opposite corner", 0.8),
         ("moments, pure, corner to next corner", 0.5),
     ];
     let mut seen = 0;

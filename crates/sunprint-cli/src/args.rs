@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use sunprint::math::transport::Metric;
 use sunprint::source::Format;
 
 pub use command::command;
@@ -163,6 +164,15 @@ pub struct PlanArgs {
     /// Directions to measure in detail [default: chosen from the released numbers]
     #[arg(long, value_name = "K", value_parser = at_least_one::<usize>, allow_negative_numbers = true)]
     pub dimension: Option<usize>,
+    /// How to measure the shape: `pmm` (a tree of counts), `psmm` (a lattice and the nearest measure) or `auto`
+    #[arg(long, value_enum, default_value_t = MechanismName::Auto, hide_possible_values = true)]
+    pub mechanism: MechanismName,
+    /// The distance that psmm moves mass by: l2, linf or l1 [default: l2]
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub metric: Option<MetricName>,
+    /// The side of psmm's cells, in units of a column's range [default: by the number of rows]
+    #[arg(long, value_name = "SIDE", allow_negative_numbers = true)]
+    pub cell: Option<f64>,
     /// Leave out the variation outside of the measured directions
     #[arg(long)]
     pub no_texture: bool,
@@ -181,6 +191,40 @@ pub enum MethodName {
     Paper,
     // A tree of counts over the whole cube, without projection.
     Cube,
+}
+
+/// The mechanisms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MechanismName {
+    #[default]
+    // Whichever was measured to be more accurate.
+    Auto,
+    // Counts on every level of a tree, made consistent.
+    Pmm,
+    // Counts in the cells of a lattice, and the measure nearest to them.
+    Psmm,
+}
+
+/// The distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MetricName {
+    // Euclidean.
+    L2,
+    // The largest difference of a coordinate.
+    Linf,
+    // The sum of the differences.
+    L1,
+}
+
+impl MetricName {
+    /// The library's own name.
+    pub fn metric(self) -> Metric {
+        match self {
+            MetricName::L2 => Metric::Euclidean,
+            MetricName::Linf => Metric::Largest,
+            MetricName::L1 => Metric::Manhattan,
+        }
+    }
 }
 
 /// How many rows, and which.

@@ -7,13 +7,14 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MethodName, PlanArgs, ReportArgs};
+use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MechanismName, MethodName, MetricName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
 use crate::progress::Bars;
 use crate::words::Talk;
+use sunprint::math::transport::Metric;
 use sunprint::model::Model;
-use sunprint::plan::{self, Method, Plan};
+use sunprint::plan::{self, Mechanism, Method, Plan};
 use sunprint::privacy::{Budget, Delta, Epsilon};
 use sunprint::receipt::Receipt;
 use sunprint::run::fit_table;
@@ -84,8 +85,19 @@ fn chosen_plan(args: &PlanArgs) -> Result<Plan> {
         MethodName::Paper => Method::Paper,
         MethodName::Cube => Method::Cube,
     };
+    let mechanism = match args.mechanism {
+        MechanismName::Auto => Mechanism::Auto,
+        MechanismName::Pmm => Mechanism::Pmm,
+        MechanismName::Psmm => Mechanism::Psmm,
+    };
+    if args.metric.is_some() && mechanism != Mechanism::Psmm {
+        return Err(Error::new(Kind::Usage, "`--metric` works with `--mechanism psmm` only")
+            .hint("give `--mechanism psmm` too, or leave `--metric` out"));
+    }
+    let metric = args.metric.map_or(Metric::Euclidean, MetricName::metric);
     let public_basis = args.public_basis.as_deref().map(basis::read).transpose()?;
-    Ok(Plan { method, dimension: args.dimension, texture: !args.no_texture, public_basis, ..Plan::default() })
+    let (dimension, texture, cell) = (args.dimension, !args.no_texture, args.cell);
+    Ok(Plan { method, dimension, texture, mechanism, metric, cell, public_basis, ..Plan::default() })
 }
 
 /// The table that was named.

@@ -15,6 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One bar at a time, or none at all.
 pub struct Bars {
+    talk: Talk,
     wanted: bool,
     current: Mutex<Option<Bar>>,
 }
@@ -29,7 +30,7 @@ struct Bar {
 impl Bars {
     /// Bars as the options and the terminal allow.
     pub fn new(talk: Talk) -> Self {
-        Bars { wanted: talk.bars(), current: Mutex::new(None) }
+        Bars { talk, wanted: talk.bars(), current: Mutex::new(None) }
     }
 
     fn current(&self) -> std::sync::MutexGuard<'_, Option<Bar>> {
@@ -54,6 +55,10 @@ impl Progress for Bars {
     fn done(&self) {
         let bar = self.current().take();
         bar.into_iter().for_each(Bar::end);
+    }
+
+    fn note(&self, text: &str) {
+        self.talk.say(text);
     }
 }
 

@@ -8,19 +8,21 @@
 //! noise, once. The file reads like the paper's Algorithm 1: centre, covariance, projection, low-dimensional measure;
 //! adding the mean back and the metric projection happen when rows are drawn.
 
+mod cells;
+mod mechanism;
 mod paper;
 mod refined;
 
 use crate::error::{Error, Kind, Result};
-use crate::measure::{Allocation, Consistency, Side, consistent};
-use crate::model::{Frame, Model, Release, Spot, balance};
+use crate::model::{Model, Release};
 use crate::plan::{Method, Plan, Shares, as_float};
-use crate::privacy::{Budget, Charge, Kernel, PathTree, Privacy, Sensitive};
+use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
-use crate::subspace::{Centre, Texture};
-use crate::tally::codes::Q;
-use crate::tally::{Answer, Cells, ClippedMoments, Coordinates, MOST_ROWS, Pass, Place, Tally, VERSION, Work};
+use crate::subspace::Centre;
+use crate::tally::{ClippedMoments, MOST_ROWS, Pass, Tally, VERSION, Work};
+pub use cells::Ahead;
+use cells::MeasureStage;
 
 /// A fit in progress.
 pub struct Fit {
@@ -47,19 +49,6 @@ enum Stage {
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
     Broken,
-}
-
-/// What the last pass needs.
-pub(crate) struct MeasureStage {
-    charge: Charge,
-    cells: Cells,
-    tree: PathTree,
-    frame: Frame,
-    texture: Texture,
-    consistency: Consistency,
-    spot: Spot,
-    spectrum: Vec<f64>,
-    edge: f64,
 }
 
 /// Fractional bits of the integer basis.
@@ -117,13 +106,18 @@ impl Fit {
             }
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
+                let allocation = mechanism::whole_allocation(&measure, rows, schema.strata(), &plan);
+                mechanism::check_paper_lattice(&plan, &allocation, width)?;
                 paper::stages(&mut receipt);
                 Stage::Products { covariance, mean, measure }
             }
             Method::Cube => {
                 let [measure] = budget.split([1])?;
                 receipt.stage("measure", 1, 1, "noise on cell counts of the cube");
-                Stage::Measure(Box::new(paper::cube_stage(width, schema.strata(), rows, measure, &plan)))
+                let allocation = mechanism::whole_allocation(&measure, rows, schema.strata(), &plan);
+                let stage = mechanism::cube_stage(width, &allocation, measure, &plan)?;
+                receipt.cells = Some(stage.partition.describe());
+                Stage::Measure(Box::new(stage))
             }
         };
         Ok(Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, receipt })
@@ -140,7 +134,7 @@ impl Fit {
             Stage::Centre { .. } => Work::Sums,
             Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
             Stage::Products { .. } => Work::Products,
-            Stage::Measure(stage) => Work::Cells(stage.cells.clone()),
+            Stage::Measure(stage) => stage.work(),
             Stage::Done(_) | Stage::Broken => return None,
         };
         let (width, strata) = (self.schema.width(), self.schema.strata());
@@ -152,6 +146,12 @@ impl Fit {
     /// A tally of another pass, or of another number of rows, is refused before anything is spent; n and the shape of a
     /// tally are public.
     pub fn absorb(&mut self, tally: Tally) -> Result<()> {
+        self.absorb_watched(tally, &|_, _| {})
+    }
+
+    /// The same, with someone who watches the search for the nearest measure, the one step of a fit that may take long
+    /// after the rows were read: `watch(done, whole)`. Both are made of released numbers.
+    pub fn absorb_watched(&mut self, tally: Tally, watch: &dyn Fn(u64, u64)) -> Result<()> {
         let pass = self.next_pass().ok_or_else(|| Error::new(Kind::Protocol, "this fit has no pass left to absorb"))?;
         if (tally.number, tally.shape()) != (pass.number, pass.empty().shape()) {
             return Err(Error::new(Kind::Protocol, "the tally answers another pass than the current one"));
@@ -173,50 +173,13 @@ impl Fit {
                 self.absorb_moments(answer, &centre, &spec, moments, measure)
             }
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
-            Stage::Measure(stage) => self.absorb_cells(answer, *stage),
+            Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
         // What a stage spent before it failed is spent all the same.
         self.receipt.spent = self.kernel.log().to_vec();
         self.stage = next?;
         Ok(())
-    }
-
-    /// The last pass: noisy counts, consistency, done.
-    fn absorb_cells(&mut self, answer: Sensitive<Answer>, stage: MeasureStage) -> Result<Stage> {
-        let MeasureStage { charge, cells, tree, frame, texture, consistency, spot, spectrum, edge } = stage;
-        let leaves = answer.map(|answer| match answer {
-            Answer::Cells(counts) => counts.leaves,
-            _ => Vec::new(),
-        });
-        let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
-        self.remark_on_few_rows(&tree, amount, privacy);
-        let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
-        let measure = consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, consistency);
-        let mut release = Release { frame, measure, texture, spot, spectrum, edge };
-        if self.plan.texture && self.plan.method == Method::Default {
-            balance(&mut release, self.schema.width());
-        }
-        Ok(Stage::Done(Box::new(release)))
-    }
-
-    /// Says so where even the first cut is noise: where the deviation of its counts is half of a stratum or more.
-    ///
-    /// Pure: `Lap_Z(b)` with `b = 2 total/(ε w)` has deviation about `√2 b`. zCDP: `σ² = total/(ρ w)`.
-    fn remark_on_few_rows(&mut self, tree: &PathTree, amount: f64, privacy: Privacy) {
-        let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
-        let part = tree.total as f64 / (amount * first.max(1) as f64);
-        let deviation = match privacy {
-            Privacy::Pure => 8.0_f64.sqrt() * part,
-            Privacy::Concentrated => part.sqrt(),
-        };
-        if self.receipt.remarks.is_empty() && deviation >= self.rows as f64 / (2 * tree.strata.len().max(1)) as f64 {
-            self.receipt.remarks.push(
-                "the table has so few rows that at this ε the cell counts are little more than noise: the output says \
-                 next to nothing about the table"
-                    .to_string(),
-            );
-        }
     }
 
     /// The finished model: public.
@@ -227,20 +190,11 @@ impl Fit {
                 .hint("absorb a tally for every pass that `next_pass` gives")),
         }
     }
-
-    fn allocation(&self, charge: &Charge) -> Allocation {
-        Allocation {
-            rows: self.rows as f64,
-            amount: as_float(&charge.amount()),
-            privacy: charge.privacy(),
-            strata: self.schema.strata(),
-            depth_noise: self.plan.tuning.depth_noise,
-        }
-    }
 }
 
 /// The rules behind [`Plan::check`].
 pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
+    mechanism::check_mechanism(plan)?;
     if let Some(k) = plan.dimension {
         if k == 0 || k > width {
             return Err(Error::new(
@@ -272,27 +226,6 @@ pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The pass's integer description of float directions and sides: `V_int = round(2³⁰ V)`, steps in 2⁻³⁰ codes.
-///
-/// Only coordinates that are cut are sent. The step is rounded up, so the last cell still reaches the upper end.
-fn cells(centre: &[u16], vectors: &[Vec<f64>], sides: &[Side], cuts: &[u16], depths: &[u8]) -> Cells {
-    let scale = f64::from(BASIS_BITS).exp2();
-    let mut cells = Cells { coordinates: Coordinates::Columns, cuts: cuts.to_vec(), depths: depths.to_vec() };
-    let bits = cells.bits();
-    let places = sides
-        .iter()
-        .zip(&bits)
-        .map(|(side, &bits)| {
-            let unit = f64::from(Q) * scale;
-            let step = (side.width * unit / f64::from(bits).exp2()).ceil().max(1.0);
-            Place { low: (side.low * unit).floor() as i64, step: step as i64 }
-        })
-        .collect();
-    let vectors = fixed_point(&vectors[..bits.len()]);
-    cells.coordinates = Coordinates::Basis { centre: centre.to_vec(), vectors, places };
-    cells
 }
 
 /// Unit vectors as integers: 2³⁰ is one.

@@ -1,6 +1,7 @@
 //! What to do with the budget: method, shares, dimension rule. Everything here is public.
 
 use crate::error::{Error, Kind, Result};
+use crate::math::transport::Metric;
 use crate::math::zcdp;
 use crate::privacy::{Budget, Delta, Epsilon, Ratio};
 use crate::schema::Schema;
@@ -30,6 +31,44 @@ impl Method {
     }
 }
 
+/// How the shape is measured in the chosen directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mechanism {
+    /// Whichever of the two was measured to be more accurate; with [`Method::Paper`], whichever the paper takes.
+    #[default]
+    Auto,
+    /// The private measure mechanism: noisy counts on every level of a binary tree, made consistent.
+    Pmm,
+    /// The private signed measure mechanism: noisy counts in the cells of a lattice, and the measure nearest to them.
+    Psmm,
+}
+
+/// Auto takes PSMM from this dimension on, and from this εn on.
+const LATTICE_FROM: usize = 3;
+const LATTICE_ROWS: f64 = 100.0;
+
+impl Mechanism {
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mechanism::Auto => "auto",
+            Mechanism::Pmm => "pmm",
+            Mechanism::Psmm => "psmm",
+        }
+    }
+
+    /// Auto decided, by the dimension and εn, the rows times the ε of the measure. See `docs/mechanisms.md` for the
+    /// figures behind the rule.
+    pub(crate) fn chosen(self, dimension: usize, scaled_rows: f64) -> Mechanism {
+        match self {
+            Mechanism::Auto if dimension >= LATTICE_FROM && scaled_rows >= LATTICE_ROWS => Mechanism::Psmm,
+            Mechanism::Auto => Mechanism::Pmm,
+            chosen => chosen,
+        }
+    }
+}
+
 /// What a fit should do. Epsilon has no default and is not here: it comes as a [`Budget`].
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -39,6 +78,12 @@ pub struct Plan {
     pub dimension: Option<usize>,
     /// Whether the complement is drawn back as Gaussian texture.
     pub texture: bool,
+    /// How the shape is measured.
+    pub mechanism: Mechanism,
+    /// The distance that PSMM moves mass by.
+    pub metric: Metric,
+    /// The side of PSMM's cells in units of a column's range, instead of by the number of rows.
+    pub cell: Option<f64>,
     /// Directions known from public data or physics: k vectors of d numbers. Their budget goes to the measure.
     pub public_basis: Option<Vec<Vec<f64>>>,
     /// Shares chosen by hand, instead of by [`Shares::for_table`].
@@ -53,6 +98,9 @@ impl Default for Plan {
             method: Method::Default,
             dimension: None,
             texture: true,
+            mechanism: Mechanism::Auto,
+            metric: Metric::Euclidean,
+            cell: None,
             public_basis: None,
             shares: None,
             tuning: Tuning::default(),
@@ -163,6 +211,8 @@ pub struct Tuning {
     pub most_dimensions: usize,
     /// Weight of the noise term against the cell size in the choice of depth.
     pub depth_noise: f64,
+    /// PSMM: rows in a cell on average, times the measure's ε, instead of [`Tuning::rows_per_cell_in`].
+    pub rows_per_cell: Option<f64>,
     /// An eigenvalue must exceed this multiple of the noise edge to count.
     pub edge_margin: f64,
 }
@@ -176,12 +226,22 @@ impl Default for Tuning {
             texture_weight: 0.3,
             most_dimensions: 8,
             depth_noise: 0.5,
+            rows_per_cell: None,
             edge_margin: 1.05,
         }
     }
 }
 
 impl Tuning {
+    /// PSMM: rows in a cell on average, times the measure's ε, in a dimension.
+    ///
+    /// Coarse cells misplace rows by their own width, fine ones hold more noise than rows. Noise cancels over short ways
+    /// in many dimensions and over long ways in few, so the more dimensions, the finer the best cells are.
+    pub fn rows_per_cell_in(&self, dimension: usize) -> f64 {
+        let halvings = i32::try_from(dimension.saturating_sub(1)).unwrap_or(i32::MAX).min(3);
+        self.rows_per_cell.unwrap_or(24.0 * 0.5_f64.powi(halvings))
+    }
+
     /// κ at a difficulty.
     pub fn clip_at(&self, difficulty: f64) -> f64 {
         let (easy, hard) = self.clip;

@@ -37,6 +37,9 @@ pub struct Receipt {
     pub spent: Vec<Spent>,
     /// d′, once it is chosen.
     pub dimension: Option<usize>,
+    /// Which mechanism counted which cells, once that is chosen.
+    #[serde(default)]
+    pub cells: Option<String>,
     /// What a reader of the release should know: too few rows, no direction found.
     pub remarks: Vec<String>,
 }
@@ -72,6 +75,7 @@ impl Receipt {
             stages: Vec::new(),
             spent: Vec::new(),
             dimension: None,
+            cells: None,
             remarks: Vec::new(),
         }
     }
@@ -136,6 +140,9 @@ impl Receipt {
         line(&mut text, "rows", &rows);
         if let Some(dimension) = self.dimension {
             line(&mut text, "dimension d′", &dimension.to_string());
+        }
+        if let Some(cells) = &self.cells {
+            line(&mut text, "cells", cells);
         }
         if !self.stages.is_empty() {
             line(&mut text, "budget", "divided between the stages:");

@@ -1,13 +1,17 @@
 //! The local runner: every pass over a table in memory, and every draw from a model, on all cores.
 
 use crate::error::Result;
-use crate::fit::Fit;
+use crate::fit::{Ahead, Fit};
 use crate::model::{Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
 use crate::source::{Drawn, Progress, Table, in_order};
 use crate::tally::Tally;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Work that takes fewer seconds is not announced.
+const PATIENCE: f64 = 3.0;
 
 /// Fits a table that is in memory and keeps its layout in the model.
 pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, progress: &dyn Progress) -> Result<Model> {
@@ -28,9 +32,32 @@ pub fn run(mut fit: Fit, table: &Table, progress: &dyn Progress) -> Result<Model
             merge,
         );
         progress.done();
-        fit.absorb(tally?)?;
+        if let Some(ahead) = fit.ahead().filter(|ahead| ahead.seconds > PATIENCE) {
+            let Ahead { cells, seconds } = ahead;
+            progress.note(&format!("finding the measure nearest to {cells} noisy counts, about {seconds:.0} s"));
+        }
+        let solving = Solving { progress, done: AtomicU64::new(0) };
+        let absorbed = fit.absorb_watched(tally?, &|done, whole| solving.at(done, whole));
+        solving.progress.done();
+        absorbed?;
     }
     fit.finish()
+}
+
+/// Shows how far the search for the nearest measure has come.
+struct Solving<'a> {
+    progress: &'a dyn Progress,
+    done: AtomicU64,
+}
+
+impl Solving<'_> {
+    fn at(&self, done: u64, whole: u64) {
+        let before = self.done.fetch_max(done.max(1), Ordering::Relaxed);
+        if before == 0 {
+            self.progress.start("finding the measure", Some(whole));
+        }
+        self.progress.advance(done.saturating_sub(before));
+    }
 }
 
 fn merge(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {

@@ -2,7 +2,8 @@
 
 use sunprint::error::Kind;
 use sunprint::privacy::{
-    Budget, Charge, Delta, Epsilon, Kernel, NoiseScale, PathTree, Privacy, Ratio, Sensitive, StratumCounts,
+    Budget, Charge, Delta, Epsilon, Kernel, LatticeShares, NoiseScale, PathTree, Privacy, Ratio, Sensitive,
+    StratumCells, StratumCounts,
 };
 
 fn epsilon() -> Epsilon {
@@ -30,7 +31,11 @@ fn tree() -> PathTree {
     PathTree { total: 10, root: 2, strata: vec![vec![3, 5], vec![8]] }
 }
 
-/// Runs all six mechanisms with charges from `charge`.
+fn lattice() -> LatticeShares {
+    LatticeShares { total: 10, root: 2, cells: 8, sizes: vec![2, 1] }
+}
+
+/// Runs all seven mechanisms with charges from `charge`.
 fn all(kernel: &mut Kernel, charge: fn() -> Charge) -> Result<Vec<String>, sunprint::error::Error> {
     Ok(vec![
         format!("{:?}", kernel.cube_sums("centre", Sensitive::new(vec![3, -4, 5]), 65535, charge())?.into_inner()),
@@ -42,6 +47,10 @@ fn all(kernel: &mut Kernel, charge: fn() -> Charge) -> Result<Vec<String>, sunpr
             "{:?}",
             kernel.path_counts("cells", &tree(), Sensitive::new(vec![1, 2, 3, 4, 5, 6]), charge())?.into_inner()
         ),
+        format!(
+            "{:?}",
+            kernel.lattice_counts("lattice", &lattice(), Sensitive::new(vec![7, 8, 9]), charge())?.into_inner()
+        ),
     ])
 }
 
@@ -51,7 +60,10 @@ fn the_quiet_kernel_returns_its_input() {
         StratumCounts { root: Some(10), levels: vec![vec![3, 7], vec![1, 2, 3, 4]] },
         StratumCounts { root: Some(11), levels: vec![vec![5, 6]] },
     ];
-    let expected = ["[3, -4, 5]", "77", "[1, 2]", "[1, 2, 3]", "[9, 8, 7]", &format!("{counts:?}")];
+    let cells =
+        vec![StratumCells { root: Some(15), cells: vec![7, 8] }, StratumCells { root: Some(9), cells: vec![9] }];
+    let expected =
+        ["[3, -4, 5]", "77", "[1, 2]", "[1, 2, 3]", "[9, 8, 7]", &format!("{counts:?}"), &format!("{cells:?}")];
     for charge in [pure, concentrated] {
         assert_eq!(all(&mut Kernel::quiet(), charge).unwrap(), expected);
     }
@@ -79,6 +91,8 @@ fn the_log_records_stage_amount_sensitivity_and_noise() {
                 "strata: discrete Laplace, scale 20; levels of the deepest stratum: discrete Laplace, scale 40/3; \
                  discrete Laplace, scale 8"
             ),
+            // 2 · 10/(½ · w): 20 for w = 2; 5 for w = 8.
+            ("lattice", "lattice counts", "strata: discrete Laplace, scale 20; cells: discrete Laplace, scale 5"),
         ]
     );
     for spent in kernel.log() {
@@ -108,6 +122,7 @@ fn the_log_of_a_concentrated_run() {
             // total/(ρ w) = 80/w.
             "strata: discrete Gaussian, variance 40; levels of the deepest stratum: discrete Gaussian, variance 80/3; \
              discrete Gaussian, variance 16",
+            "strata: discrete Gaussian, variance 40; cells: discrete Gaussian, variance 10",
         ]
     );
     assert!(kernel.log().iter().all(|spent| spent.privacy == Privacy::Concentrated));
@@ -123,6 +138,7 @@ fn a_zero_charge_is_refused_by_every_mechanism_and_not_logged() {
         kernel.symmetric("s", Sensitive::new(vec![1]), 1, 1, 1, nothing()).err(),
         kernel.moments("s", Sensitive::new(vec![1]), 1, 1, nothing()).err(),
         kernel.path_counts("s", &tree(), Sensitive::new(vec![0; 6]), nothing()).err(),
+        kernel.lattice_counts("s", &lattice(), Sensitive::new(vec![0; 3]), nothing()).err(),
         // No sensitivity, no slack, and noise beyond 128 bits.
         kernel.scalar("s", Sensitive::new(1), 0, pure()).err(),
         kernel.symmetric("s", Sensitive::new(vec![1]), 1, 1, 0, pure()).err(),
@@ -145,7 +161,13 @@ fn wrong_shapes_and_weights_are_refused() {
         let error = kernel.path_counts("s", &tree, leaves, pure()).unwrap_err();
         assert_eq!(error.kind(), Kind::Budget, "{tree:?}");
     }
+    for (root, cells) in [(3, 8), (0, 11), (5, 0), (u64::MAX, 1)] {
+        let shares = LatticeShares { total: 10, root, cells, sizes: vec![1] };
+        let error = kernel.lattice_counts("s", &shares, Sensitive::new(vec![0]), pure()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Budget, "{shares:?}");
+    }
     let shapes = [
+        kernel.lattice_counts("s", &lattice(), Sensitive::new(vec![0; 4]), pure()).err(),
         kernel.path_counts("s", &tree(), Sensitive::new(vec![0; 5]), pure()).err(),
         kernel.moments("s", Sensitive::new(vec![1, 2]), 2, 1, pure()).err(),
         kernel.symmetric("s", Sensitive::new(vec![1, 2]), 2, 1, 1, pure()).err(),
@@ -164,6 +186,7 @@ fn extreme_values_are_clamped_and_never_fail() {
         kernel.cube_sums("s", Sensitive::new(vec![i64::MIN, i64::MAX]), 65535, charge()).unwrap();
         kernel.moments("s", Sensitive::new(vec![i64::MIN, i64::MAX, 0]), 2, u64::MAX >> 8, charge()).unwrap();
         kernel.path_counts("s", &tree(), Sensitive::new(vec![u64::MAX; 6]), charge()).unwrap();
+        kernel.lattice_counts("s", &lattice(), Sensitive::new(vec![u64::MAX; 3]), charge()).unwrap();
     }
     // Nothing at all is fine, too.
     assert!(kernel.vector("s", Sensitive::new(vec![]), 1, pure()).unwrap().into_inner().is_empty());

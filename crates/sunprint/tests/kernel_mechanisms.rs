@@ -5,7 +5,7 @@
 mod law;
 
 use law::{Verdict, cells, gaussian_law, laplace_law};
-use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, PathTree, Ratio, Sensitive};
+use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, LatticeShares, PathTree, Ratio, Sensitive};
 
 fn pure() -> Charge {
     let [charge] = Budget::pure("2".parse::<Epsilon>().unwrap()).split([1]).unwrap();
@@ -100,6 +100,42 @@ fn path_counts() {
             }
         }
     }
+}
+
+#[test]
+fn lattice_counts() {
+    let shares = LatticeShares { total: 10, root: 2, cells: 8, sizes: vec![3, 0, 4] };
+    let counts = vec![1_u64, 0, 900, 4, 0, 0, 7];
+    for (seed, charge) in [(7, pure as fn() -> Charge), (8, concentrated)] {
+        let mut kernel = Kernel::seeded(seed);
+        let (mut roots, mut cells) = (Vec::new(), Vec::new());
+        for _ in 0..30_000 {
+            let noisy = kernel.lattice_counts("l", &shares, Sensitive::new(counts.clone()), charge()).unwrap();
+            let noisy = noisy.into_inner();
+            let sums = [901, 0, 11];
+            roots.extend(noisy.iter().zip(sums).map(|(stratum, sum)| i128::from(stratum.root.unwrap() - sum)));
+            let all = noisy.iter().flat_map(|stratum| &stratum.cells).zip(&counts);
+            cells.extend(all.map(|(noisy, &count)| i128::from(noisy - count as i64)));
+        }
+        if seed == 7 {
+            // 2 · 10/(2 w): Lap_Z(5) for w = 2, Lap_Z(10/8) for w = 8.
+            check("strata", |f| laplace_law(5.0 * f), &roots);
+            check("cells", |f| laplace_law(1.25 * f), &cells);
+        } else {
+            check("strata, gaussian", |f| gaussian_law(f * f * 10.0 / (0.5 * 2.0)), &roots);
+            check("cells, gaussian", |f| gaussian_law(f * f * 10.0 / (0.5 * 8.0)), &cells);
+        }
+    }
+    // One stratum: the whole charge is the cells', Lap_Z(2/ε).
+    let shares = LatticeShares { total: 10, root: 0, cells: 10, sizes: vec![2] };
+    let mut kernel = Kernel::seeded(9);
+    let mut noise = Vec::new();
+    for _ in 0..60_000 {
+        let noisy = kernel.lattice_counts("l", &shares, Sensitive::new(vec![5, 0]), pure()).unwrap().into_inner();
+        assert!(noisy[0].root.is_none());
+        noise.extend([i128::from(noisy[0].cells[0] - 5), i128::from(noisy[0].cells[1])]);
+    }
+    check("one stratum", |f| laplace_law(1.0 * f), &noise);
 }
 
 /// The cube through the front door: d = 2, span/ε = 10 is above 2d, so it is the scale.

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{drawn, fit, plan, plane, promise, random_rows, schema, table};
+use sunprint::math::transport::Metric;
 use sunprint::model::Model;
-use sunprint::plan::{Method, Plan};
+use sunprint::plan::{Mechanism, Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::schema::Schema;
 use sunprint::tally::codes::{Codes, Q};
@@ -187,6 +188,11 @@ fn check_everything(name: &str, width: usize, strata: usize, codes: &Codes, epsi
         plan(Method::Paper),
         Plan { dimension: Some(width), ..plan(Method::Paper) },
         plan(Method::Cube),
+        Plan { mechanism: Mechanism::Psmm, ..plan(Method::Default) },
+        Plan { mechanism: Mechanism::Psmm, metric: Metric::Largest, ..plan(Method::Default) },
+        Plan { mechanism: Mechanism::Psmm, cell: Some(0.2), ..plan(Method::Default) },
+        Plan { mechanism: Mechanism::Psmm, dimension: Some(width.min(3)), cell: Some(0.7), ..plan(Method::Paper) },
+        Plan { mechanism: Mechanism::Psmm, metric: Metric::Manhattan, ..plan(Method::Cube) },
     ];
     for plan in &plans {
         for delta in [None, Some("1e-9")] {
@@ -194,7 +200,8 @@ fn check_everything(name: &str, width: usize, strata: usize, codes: &Codes, epsi
                 let kernel = if seed == 0 { Kernel::quiet() } else { Kernel::seeded(seed) };
                 let model = fit(codes, &schema, plan.clone(), promise(epsilon, delta), kernel)
                     .unwrap_or_else(|error| panic!("{name}, {plan:?}, {epsilon}, {delta:?}: {error}"));
-                let total: u64 = model.release().measure.strata.iter().flat_map(|s| &s.leaves).map(|leaf| leaf.1).sum();
+                let measure = &model.release().measure;
+                let total: u64 = (0..measure.strata()).map(|stratum| measure.rows(stratum)).sum();
                 assert_eq!(total, codes.rows() as u64, "{name}: the measure has n rows");
                 let (units, labels) = drawn(&model, 40, seed);
                 assert!(units.len() == 40 * width && units.iter().all(|x| (0.0..=1.0).contains(x)), "{name}");
@@ -234,7 +241,7 @@ fn a_thousand_strata_never_panic() {
     }
     let codes = table(2, &random_rows(2, 1000, 300, 6));
     let noisy = fit(&codes, &schema(2, 1000), plan(Method::Default), promise("1", None), Kernel::seeded(1)).unwrap();
-    assert_eq!(noisy.release().measure.strata.len(), 1000);
+    assert_eq!(noisy.release().measure.strata(), 1000);
 }
 
 #[test]

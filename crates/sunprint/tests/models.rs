@@ -6,8 +6,9 @@ use common::{drawn, fit, plan, promise, random_rows, schema, table};
 use proptest::prelude::*;
 use serde_json::Value;
 use sunprint::error::Kind;
+use sunprint::measure::Measure;
 use sunprint::model::{BLOCK, Model};
-use sunprint::plan::Method;
+use sunprint::plan::{Mechanism, Method, Plan};
 use sunprint::privacy::Kernel;
 
 /// A model written by hand: three columns, two strata, two directions, texture.
@@ -17,14 +18,17 @@ fn by_hand() -> Model {
     Model::from_json(BY_HAND, "by_hand.sunprint").unwrap()
 }
 
-/// Models of every method, with and without strata, with noise.
+/// Models of every method and mechanism, with and without strata, with noise.
 fn fitted() -> Vec<Model> {
     let mut models = Vec::new();
     for method in [Method::Default, Method::Paper, Method::Cube] {
         for strata in [1, 3] {
             let codes = table(4, &random_rows(4, strata, 300, 8));
             let schema = schema(4, strata as usize);
-            models.push(fit(&codes, &schema, plan(method), promise("3", None), Kernel::seeded(5)).unwrap());
+            for mechanism in [Mechanism::Pmm, Mechanism::Psmm] {
+                let plan = Plan { mechanism, ..plan(method) };
+                models.push(fit(&codes, &schema, plan, promise("3", None), Kernel::seeded(5)).unwrap());
+            }
         }
     }
     models
@@ -75,37 +79,50 @@ fn a_seed_gives_the_same_rows_in_any_order_and_on_any_number_of_threads() {
 fn as_many_rows_as_were_measured_give_every_leaf_its_count() {
     for model in fitted().iter().chain([&by_hand()]) {
         let measure = &model.release().measure;
-        let total: u64 = measure.strata.iter().flat_map(|s| &s.leaves).map(|leaf| leaf.1).sum();
+        let total: u64 = (0..measure.strata()).map(|stratum| measure.rows(stratum)).sum();
         for seed in 0..5 {
             // Strata are visible in the rows; leaves are where the frame is the cube itself and rows are not moved.
             let (units, strata) = drawn(model, total, seed);
-            for (number, stratum) in measure.strata.iter().enumerate() {
-                let count: u64 = stratum.leaves.iter().map(|leaf| leaf.1).sum();
-                assert_eq!(strata.iter().filter(|&&s| s as usize == number).count() as u64, count);
+            for number in 0..measure.strata() {
+                assert_eq!(strata.iter().filter(|&&s| s as usize == number).count() as u64, measure.rows(number));
             }
             if let sunprint::model::Frame::Columns { width } = model.release().frame {
                 let mut counts = std::collections::HashMap::new();
                 for (row, &stratum) in units.chunks_exact(width).zip(&strata) {
-                    let depth = usize::from(measure.strata[stratum as usize].depth);
-                    let (mut low, mut side) = (vec![0.0; width], vec![1.0; width]);
-                    let mut leaf = 0_u64;
-                    for &cut in &measure.cuts[..depth] {
-                        let cut = usize::from(cut);
-                        side[cut] /= 2.0;
-                        let right = row[cut] >= low[cut] + side[cut];
-                        if right {
-                            low[cut] += side[cut];
-                        }
-                        leaf = leaf << 1 | u64::from(right);
-                    }
-                    *counts.entry((stratum, leaf)).or_insert(0_u64) += 1;
+                    *counts.entry((stratum as usize, leaf_of(measure, stratum as usize, row))).or_insert(0_u64) += 1;
                 }
-                for (number, stratum) in measure.strata.iter().enumerate() {
-                    for &(leaf, count) in &stratum.leaves {
-                        assert_eq!(counts.get(&(number as u32, leaf)), Some(&count));
+                for number in 0..measure.strata() {
+                    for &(leaf, count) in measure.leaves(number) {
+                        assert_eq!(counts.get(&(number, leaf)), Some(&count));
                     }
                 }
             }
+        }
+    }
+}
+
+/// The cell of a row of the cube, found anew: halving the longest side, or counting steps.
+fn leaf_of(measure: &Measure, stratum: usize, row: &[f64]) -> u64 {
+    match measure {
+        Measure::Tree(tree) => {
+            let depth = usize::from(tree.strata[stratum].depth);
+            let (mut low, mut side) = (vec![0.0; row.len()], vec![1.0; row.len()]);
+            let mut leaf = 0_u64;
+            for &cut in &tree.cuts[..depth] {
+                let cut = usize::from(cut);
+                side[cut] /= 2.0;
+                let right = row[cut] >= low[cut] + side[cut];
+                if right {
+                    low[cut] += side[cut];
+                }
+                leaf = leaf << 1 | u64::from(right);
+            }
+            leaf
+        }
+        Measure::Lattice(lattice) => {
+            let geometry = &lattice.lattices[stratum].geometry;
+            let along = |j: usize| ((row[j] - geometry.lows[j]) / geometry.cell).floor() as u64;
+            (0..row.len()).fold(0, |leaf, j| leaf * u64::from(geometry.shape[j]) + along(j))
         }
     }
 }
@@ -152,15 +169,15 @@ fn saving_and_loading_is_exact() {
 #[test]
 fn a_newer_format_is_refused_politely() {
     let text = String::from_utf8(BY_HAND.to_vec()).unwrap();
-    for newer in ["2", "7", "18446744073709551615"] {
+    for newer in ["3", "7", "18446744073709551615"] {
         let newer = text.replacen("\"sunprint_model\": 1", &format!("\"sunprint_model\": {newer}, \"more\": [1]"), 1);
         let error = Model::from_json(newer.as_bytes(), "m.sunprint").unwrap_err();
         assert_eq!(error.kind(), Kind::Model);
-        assert!(error.to_string().contains("this Sunprint reads up to 1"), "{error}");
+        assert!(error.to_string().contains("this Sunprint reads up to 2"), "{error}");
         assert_eq!((error.place(), error.advice()), (Some("m.sunprint"), Some("install a newer Sunprint")));
     }
     // Even where the rest has a form that this version cannot know.
-    assert!(Model::from_json(b"{\"sunprint_model\": 2}", "").unwrap_err().to_string().contains("format 2"));
+    assert!(Model::from_json(b"{\"sunprint_model\": 3}", "").unwrap_err().to_string().contains("format 3"));
 }
 
 /// Loads what may be damaged; if it loads, draws from it.
@@ -346,10 +363,10 @@ fn a_model_holds_no_tally() {
     let codes = table(1, &random_rows(1, 1, 5000, 8));
     let schema = schema(1, 1);
     let quiet = fit(&codes, &schema, plan(Method::Cube), promise("0.1", None), Kernel::quiet()).unwrap();
-    let exact = &quiet.release().measure.strata[0].leaves;
+    let exact = quiet.release().measure.leaves(0);
     for seed in 0..20 {
         let noisy = fit(&codes, &schema, plan(Method::Cube), promise("0.1", None), Kernel::seeded(seed)).unwrap();
-        assert_ne!(&noisy.release().measure.strata[0].leaves, exact);
+        assert_ne!(noisy.release().measure.leaves(0), exact);
     }
     // In the default method the exact sums would show in the frame and the spectrum.
     let numbers = |kernel: Kernel| {

@@ -5,7 +5,7 @@ mod common;
 use common::{plan, promise, random_rows, schema, table};
 use sunprint::error::Kind;
 use sunprint::fit::Fit;
-use sunprint::plan::{Method, Plan, Shares};
+use sunprint::plan::{Mechanism, Method, Plan, Shares};
 use sunprint::privacy::{Budget, Kernel, Privacy, Ratio, Spent};
 use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{GRID, Pass, Work};
@@ -44,7 +44,16 @@ fn cases() -> Vec<Case> {
         ("measure", (1, 3), "path counts", "path counts", 2),
     ];
     let cube = vec![("measure", (1, 1), "path counts", "path counts", 1)];
+    let on_lattice = |stages: Vec<Expected>| -> Vec<Expected> {
+        let swap = |stage: Expected| match stage {
+            ("measure", share, _, _, pass) => ("measure", share, "lattice counts", "lattice counts", pass),
+            other => other,
+        };
+        stages.into_iter().map(swap).collect()
+    };
+    let psmm = |method: Method| Plan { mechanism: Mechanism::Psmm, ..plan(method) };
     let default = || plan(Method::Default);
+    let two = || Plan { dimension: Some(2), ..plan(Method::Paper) };
     vec![
         Case { name: "default", plan: default(), strata: 1, stages: refined(&chosen) },
         Case { name: "strata", plan: default(), strata: 4, stages: refined(&chosen) },
@@ -61,10 +70,32 @@ fn cases() -> Vec<Case> {
             strata: 1,
             stages: refined(&public),
         },
-        Case { name: "paper", plan: plan(Method::Paper), strata: 1, stages: paper.clone() },
-        Case { name: "paper with strata", plan: plan(Method::Paper), strata: 3, stages: paper },
+        Case { name: "paper", plan: two(), strata: 1, stages: paper.clone() },
+        Case { name: "paper with strata", plan: two(), strata: 3, stages: paper.clone() },
         Case { name: "cube", plan: plan(Method::Cube), strata: 1, stages: cube.clone() },
-        Case { name: "cube with strata", plan: plan(Method::Cube), strata: 5, stages: cube },
+        Case { name: "cube with strata", plan: plan(Method::Cube), strata: 5, stages: cube.clone() },
+        Case { name: "lattice", plan: psmm(Method::Default), strata: 1, stages: on_lattice(refined(&chosen)) },
+        Case {
+            name: "lattice with strata",
+            plan: psmm(Method::Default),
+            strata: 4,
+            stages: on_lattice(refined(&chosen)),
+        },
+        Case { name: "paper's lattice", plan: psmm(Method::Paper), strata: 1, stages: on_lattice(paper.clone()) },
+        Case {
+            name: "paper's lattice with strata",
+            plan: psmm(Method::Paper),
+            strata: 3,
+            stages: on_lattice(paper.clone()),
+        },
+        Case {
+            name: "paper from dimension 3 on",
+            plan: Plan { dimension: Some(3), ..plan(Method::Paper) },
+            strata: 1,
+            stages: on_lattice(paper.clone()),
+        },
+        Case { name: "lattice on the cube", plan: psmm(Method::Cube), strata: 1, stages: on_lattice(cube.clone()) },
+        Case { name: "lattice on the cube with strata", plan: psmm(Method::Cube), strata: 5, stages: on_lattice(cube) },
     ]
 }
 
@@ -142,8 +173,12 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
             at_least(scales[0], if pure { d * q / amount } else { d * q * q / (2.0 * amount) });
         }
         "measure" => {
-            let Work::Cells(cells) = &pass.work else { panic!("the measure counts cells") };
-            let levels = usize::from(*cells.depths.iter().max().unwrap()) + usize::from(strata > 1);
+            let levels = usize::from(strata > 1)
+                + match &pass.work {
+                    Work::Cells(cells) => usize::from(*cells.depths.iter().max().unwrap()),
+                    Work::Grid(_) => 1,
+                    _ => panic!("the measure counts cells"),
+                };
             assert_eq!(scales.len(), levels);
             assert_eq!(
                 spent.sensitivity,
@@ -243,6 +278,7 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
     let twice = Some(vec![vec![1.0; WIDTH]; 2]);
     let good = Some(vec![vec![1.0; WIDTH]]);
     let default = || plan(Method::Default);
+    let psmm = |method: Method| Plan { mechanism: Mechanism::Psmm, ..plan(method) };
     let wrong = [
         Plan { shares: shares(0, 1000, 4000, 5000), ..default() },
         Plan { shares: shares(1000, 0, 4000, 5000), ..default() },
@@ -261,6 +297,13 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { dimension: Some(0), ..default() },
         Plan { dimension: Some(WIDTH + 1), ..default() },
         Plan { dimension: Some(1), ..plan(Method::Cube) },
+        Plan { cell: Some(0.1), ..default() },
+        Plan { cell: Some(0.1), mechanism: Mechanism::Pmm, ..default() },
+        Plan { cell: Some(0.0), ..psmm(Method::Default) },
+        Plan { cell: Some(-1.0), ..psmm(Method::Cube) },
+        Plan { cell: Some(f64::NAN), ..psmm(Method::Default) },
+        Plan { cell: Some(1e-5), ..psmm(Method::Cube) },
+        Plan { cell: Some(1e-4), dimension: Some(3), ..psmm(Method::Paper) },
     ];
     for plan in wrong {
         let words = format!("{plan:?}");

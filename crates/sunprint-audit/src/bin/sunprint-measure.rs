@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use sunprint::error::{Error, Kind, Result};
 use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
 use sunprint_audit::measure::Estimate;
+use sunprint_audit::mechanisms::{self, Duel};
 use sunprint_audit::privacy;
 use sunprint_audit::solve;
 use sunprint_audit::speed::{self, Speed};
@@ -65,6 +66,20 @@ enum Experiment {
     /// Problems of transport and flow from stdin, one in a line, and their answers: for other programs to compare with
     #[command(hide = true)]
     Solve,
+    /// PMM against PSMM over dimensions, rows and epsilons, on generated tables and on those of a folder
+    Mechanisms {
+        #[command(flatten)]
+        options: Options,
+        /// The dimensions
+        #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 4, 5, 6])]
+        dimensions: Vec<usize>,
+        /// The numbers of rows of the generated tables
+        #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000, 1_000_000])]
+        rows: Vec<usize>,
+        /// The epsilons
+        #[arg(long, value_delimiter = ',', default_values_t = ["0.1", "1", "10"].map(String::from))]
+        epsilons: Vec<String>,
+    },
     /// The accuracy for different shares of the budget
     Shares {
         #[command(flatten)]
@@ -93,6 +108,12 @@ struct Options {
     /// default, paper or cube
     #[arg(long, default_value = "default")]
     method: String,
+    /// auto, pmm or psmm
+    #[arg(long, default_value = "auto")]
+    mechanism: String,
+    /// PSMM's rows in a cell times ε, if not the default
+    #[arg(long)]
+    rows_per_cell: Option<f64>,
     /// The dimension of the subspace, if it is not to be chosen
     #[arg(long)]
     dimension: Option<usize>,
@@ -125,6 +146,8 @@ impl Options {
             epsilon: self.epsilon.clone(),
             delta: self.delta.clone(),
             method: self.method.clone(),
+            mechanism: self.mechanism.clone(),
+            rows_per_cell: self.rows_per_cell,
             dimension: self.dimension,
             texture: !self.no_texture,
             basis: None,
@@ -176,6 +199,9 @@ fn run(experiment: &Experiment) -> Result<()> {
                 });
             }
         }
+        Experiment::Mechanisms { options, dimensions, rows, epsilons } => {
+            compare_mechanisms(options, dimensions, rows, epsilons)?;
+        }
         Experiment::Audit { seed, json } => audit(*seed, *json),
         Experiment::Speed { rows, width, runs } => measure_speed(*rows, *width, *runs)?,
         Experiment::FitOnce { path, width, epsilon } => {
@@ -190,6 +216,34 @@ fn run(experiment: &Experiment) -> Result<()> {
                 let repeat = (options.runs, options.size);
                 for found in shares(&table, &choices, &options.settings(), repeat, &synthesise)? {
                     print(options, &found, |found| accuracy_line(&format!("{:?}", found.shares), &found.accuracy));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Both mechanisms everywhere, one line each, as a table in Markdown.
+fn compare_mechanisms(options: &Options, dimensions: &[usize], rows: &[usize], epsilons: &[String]) -> Result<()> {
+    if !options.json {
+        println!("| table | d′ | rows | ε | PMM | PSMM | PSMM/PMM |\n|---|---|---|---|---|---|---|");
+    }
+    let words = |duel: &Duel| {
+        let (pmm, psmm) = (duel.pmm.mean, duel.psmm.mean);
+        let Duel { table, dimension, rows, epsilon, .. } = duel;
+        format!("| {table} | {dimension} | {rows} | {epsilon} | {pmm:.4} | {psmm:.4} | {:.2} |", duel.ratio())
+    };
+    let real = options.data.as_deref().map_or(Ok(Vec::new()), real_tables)?;
+    let wanted = |name: &str| options.tables.is_empty() || options.tables.iter().any(|table| table == name);
+    for &dimension in dimensions {
+        for epsilon in epsilons {
+            let settings = Settings { epsilon: epsilon.clone(), ..options.settings() };
+            for &rows in rows.iter().filter(|_| wanted("mixture")) {
+                print(options, &mechanisms::on_mixture(rows, dimension, &settings, options.runs)?, words);
+            }
+            for table in real.iter().filter(|table| wanted(&table.name)) {
+                if let Some(duel) = mechanisms::on_table(table, dimension, &settings, options.runs)? {
+                    print(options, &duel, words);
                 }
             }
         }

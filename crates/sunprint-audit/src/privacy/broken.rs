@@ -25,11 +25,20 @@ pub fn all() -> Vec<Trial> {
         ("one count instead of two", stages::measure(Neighbours::one_row_strata(), half)),
         ("half of the noise", stages::measure(Neighbours::opposite_corners(), narrow_with_delta)),
         ("1/(εn) as in the paper's proof", stages::mean(Neighbours::all_equal(), half)),
-        ("lattice with 1/ε as printed", lattice_as_printed()),
+        ("Lap_Z(1/ε) as the paper prints it", stages::lattice(Neighbours::opposite_corners(), half)),
+        ("Lap_Z(1/ε) as the paper prints it", stages::lattice(Neighbours::one_row_strata(), half)),
+        ("half of the noise", stages::lattice(Neighbours::opposite_corners(), narrow_with_delta)),
         ("bounds from the data", bounds_from_the_data()),
         ("one-sided Wishart", one_sided_wishart()),
-        ("eight times its ε", whole::trial(Neighbours::opposite_corners(), Method::Default, "1", None, "8")),
-        ("eight times its ε", whole::trial(Neighbours::opposite_corners(), Method::Cube, "1", None, "8")),
+        (
+            "eight times its ε",
+            whole::trial(Neighbours::opposite_corners(), whole::plan(Method::Default), "1", None, "8"),
+        ),
+        ("eight times its ε", whole::trial(Neighbours::opposite_corners(), whole::plan(Method::Cube), "1", None, "8")),
+        (
+            "eight times its ε",
+            whole::trial(Neighbours::opposite_corners(), whole::lattice(Method::Cube), "1", None, "8"),
+        ),
     ];
     trials.into_iter().map(|(flaw, trial)| Trial { name: format!("{}: {flaw}", trial.name), ..trial }).collect()
 }
@@ -67,20 +76,6 @@ fn levels_as_printed(depth: u8) -> Trial {
         vec![loss]
     };
     Trial { name: "measure".to_string(), claim: PURE.claim(), runs: QUICK, run: Box::new(run) }
-}
-
-/// Algorithm 5 with the printed Lap_Z(1/ε) in each cell of a lattice: two cells move.
-fn lattice_as_printed() -> Trial {
-    let cells = stages::leaves(&Neighbours::opposite_corners(), 4);
-    let run = move |seed: u64, side: Side| {
-        let mut kernel = Kernel::seeded(seed);
-        let each = cells[side as usize].iter().zip(&cells[0]).zip(&cells[1]).map(|((&count, &a), &b)| {
-            let noisy = count as f64 + kernel.draw_laplace(Ratio::ONE) as f64;
-            (noisy - b as f64).abs() - (noisy - a as f64).abs()
-        });
-        vec![each.sum()]
-    };
-    Trial { name: "lattice".to_string(), claim: PURE.claim(), runs: QUICK, run: Box::new(run) }
 }
 
 /// A mean with noise of the right size for bounds that were read off the table: four rows within [0, 1], the fifth either

@@ -6,10 +6,10 @@
 
 use super::tables::{Neighbours, Purse};
 use super::{Claim, Side, Trial};
-use sunprint::privacy::{Kernel, PathTree, Ratio, Sensitive, StratumCounts};
+use sunprint::privacy::{Kernel, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, Opened, Tally, Work, packed_index};
+use sunprint::tally::{Cells, ClippedMoments, Coordinates, Grid, GridSide, Opened, Place, Tally, Work, packed_index};
 
 /// What a stage claims, and what it is really given: more than it claims where it is broken on purpose.
 #[derive(Clone, Copy)]
@@ -74,6 +74,8 @@ pub fn all() -> Vec<Trial> {
         trials.push(measure(Neighbours::opposite_corners(), terms));
         trials.push(measure(Neighbours::all_equal(), terms));
         trials.push(measure(Neighbours::one_row_strata(), terms));
+        trials.push(lattice(Neighbours::opposite_corners(), terms));
+        trials.push(lattice(Neighbours::one_row_strata(), terms));
         trials.push(covariance(Neighbours::all_equal(), terms));
         trials.push(mean(Neighbours::all_equal(), terms));
     }
@@ -198,6 +200,45 @@ pub fn measure(pair: Neighbours, terms: Terms) -> Trial {
         vec![ratio]
     };
     Trial { name, claim: terms.claim(), runs: QUICK, run: Box::new(run) }
+}
+
+/// Counts in the sixteen cells of a lattice on the square, in every stratum.
+pub fn lattice(pair: Neighbours, terms: Terms) -> Trial {
+    let name = terms.name("lattice", &pair);
+    let root = if pair.strata > 1 { 100 } else { 0 };
+    let shares = LatticeShares { total: 1000, root, cells: 1000 - root, sizes: vec![16; pair.strata] };
+    let exact = lattice_cells(&pair);
+    let purse = terms.purse();
+    let run = move |seed: u64, side: Side| {
+        let input = Sensitive::new(pick(&exact, side));
+        let noisy = Kernel::seeded(seed).lattice_counts("measure", &shares, input, purse.charge());
+        let noisy = noisy.expect("a charge").into_inner();
+        let mut ratio = 0.0;
+        for (stratum, cells) in noisy.iter().enumerate() {
+            let [a, b] = [&exact[0], &exact[1]].map(|cells| &cells[16 * stratum..16 * (stratum + 1)]);
+            let mut add = |weight: u64, z: i64, a: u64, b: u64| {
+                ratio += weight as f64 * likelihood(terms.pure(), z as f64, a as f64, b as f64);
+            };
+            if let Some(z) = cells.root {
+                add(shares.root, z, a.iter().sum(), b.iter().sum());
+            }
+            (0..16).for_each(|i| add(shares.cells, cells.cells[i], a[i], b[i]));
+        }
+        vec![ratio]
+    };
+    Trial { name, claim: terms.claim(), runs: QUICK, run: Box::new(run) }
+}
+
+/// The cells of a lattice over the first two columns, four along each, for both tables.
+fn lattice_cells(pair: &Neighbours) -> [Vec<u64>; 2] {
+    let unit = |j: usize| (0..pair.width).map(|i| if i == j { 1 << 30 } else { 0 }).collect();
+    let side = GridSide { place: Place { low: 0, step: 1 << 44 }, cells: 4 };
+    let strata = vec![vec![side; 2]; pair.strata];
+    let grid = Grid { centre: vec![0; pair.width], vectors: vec![unit(0), unit(1)], strata };
+    pair.tallies(&Work::Grid(grid)).map(|tally| match tally.open_danger() {
+        Opened::Cells(t) => t.leaves.clone(),
+        _ => unreachable!("a pass of cells"),
+    })
 }
 
 /// The leaves of `depth` cuts of the columns in turn, for both tables.

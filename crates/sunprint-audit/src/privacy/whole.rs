@@ -5,7 +5,7 @@ use super::{Claim, Run, Side, Trial};
 use crate::synthesise::unit_schema;
 use sunprint::fit::Fit;
 use sunprint::model::{Frame, Model};
-use sunprint::plan::{Method, Plan};
+use sunprint::plan::{Mechanism, Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
@@ -17,19 +17,35 @@ pub fn all() -> Vec<Trial> {
     let mut trials = Vec::new();
     for method in [Method::Default, Method::Paper, Method::Cube] {
         for delta in [None, Some("0.001")] {
-            trials.push(trial(Neighbours::opposite_corners(), method, "2", delta, "2"));
+            for plan in [plan(method), lattice(method)] {
+                trials.push(trial(Neighbours::opposite_corners(), plan, "2", delta, "2"));
+            }
         }
     }
-    trials.push(trial(Neighbours::all_equal(), Method::Default, "2", None, "2"));
-    trials.push(trial(Neighbours::one_row_strata(), Method::Default, "2", None, "2"));
-    trials.push(trial(Neighbours::one_row_strata(), Method::Cube, "2", None, "2"));
+    trials.push(trial(Neighbours::all_equal(), plan(Method::Default), "2", None, "2"));
+    for method in [Method::Default, Method::Cube] {
+        trials.push(trial(Neighbours::one_row_strata(), plan(method), "2", None, "2"));
+        trials.push(trial(Neighbours::one_row_strata(), lattice(method), "2", None, "2"));
+    }
     trials
+}
+
+/// A method with the tree.
+pub fn plan(method: Method) -> Plan {
+    // The paper's own rule would take a lattice from three dimensions on.
+    let dimension = (method == Method::Paper).then_some(2);
+    Plan { method, mechanism: Mechanism::Pmm, dimension, texture: false, ..Plan::default() }
+}
+
+/// A method with the lattice. Five rows would get a single cell, which tells nothing: the cells are given.
+pub fn lattice(method: Method) -> Plan {
+    Plan { mechanism: Mechanism::Psmm, cell: Some(0.4), ..plan(method) }
 }
 
 /// A whole fit that claims `claimed` and is given `given`.
 pub fn trial(
     pair: Neighbours,
-    method: Method,
+    plan: Plan,
     claimed: &'static str,
     delta: Option<&'static str>,
     given: &'static str,
@@ -37,10 +53,10 @@ pub fn trial(
     let number = |text: &str| text.parse().unwrap_or(f64::NAN);
     let claim = Claim { epsilon: number(claimed), delta: delta.map_or(0.0, number) };
     let noise = if delta.is_none() { "pure" } else { "with δ" };
-    let name = format!("whole fit, {}, {noise}, {}", method.name(), pair.name);
+    let name = format!("whole fit, {}, {}, {noise}, {}", plan.method.name(), plan.mechanism.name(), pair.name);
     let schema = schema(&pair);
     let purse = Purse::new(given, delta);
-    let run: Run = Box::new(move |seed, side| numbers(&fit(&pair, &schema, method, purse, seed, side)));
+    let run: Run = Box::new(move |seed, side| numbers(&fit(&pair, &schema, &plan, purse, seed, side)));
     Trial { name, claim, runs: RUNS, run }
 }
 
@@ -53,9 +69,8 @@ fn schema(pair: &Neighbours) -> Schema {
     schema
 }
 
-fn fit(pair: &Neighbours, schema: &Schema, method: Method, purse: Purse, seed: u64, side: Side) -> Model {
-    let plan = Plan { method, texture: false, ..Plan::default() };
-    let codes = pair.table(side);
+fn fit(pair: &Neighbours, schema: &Schema, plan: &Plan, purse: Purse, seed: u64, side: Side) -> Model {
+    let (plan, codes) = (plan.clone(), pair.table(side));
     let begun = Fit::begin_with_danger_kernel(schema, plan, purse.budget(), codes.rows() as u64, Kernel::seeded(seed));
     let mut fit = begun.expect("a plan that can be run");
     while let Some(pass) = fit.next_pass() {
@@ -71,8 +86,8 @@ fn numbers(model: &Model) -> Vec<f64> {
     let drawn = model.draw(10, 1).block(0);
     let column = |j: usize| drawn.units.iter().skip(j).step_by(width).sum::<f64>();
     let mut numbers = vec![(0..width).map(column).sum(), (0..width).map(column).fold(0.0, f64::max)];
-    let rows = |stratum: usize| release.measure.strata[stratum].leaves.iter().map(|leaf| leaf.1 as f64).sum::<f64>();
-    let strata = release.measure.strata.len();
+    let rows = |stratum: usize| release.measure.leaves(stratum).iter().map(|leaf| leaf.1 as f64).sum::<f64>();
+    let strata = release.measure.strata();
     numbers.push(rows(strata - 1) - if strata > 1 { rows(strata - 2) } else { 0.0 });
     numbers.push(release.spectrum.first().copied().unwrap_or(0.0));
     numbers.push(release.spectrum.iter().sum());

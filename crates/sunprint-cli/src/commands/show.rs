@@ -10,7 +10,7 @@ use crate::commands::load;
 use crate::files;
 use crate::measure::to_json;
 use crate::words::thousands;
-use sunprint::measure::Side;
+use sunprint::measure::{Measure, Side, StratumLattice};
 use sunprint::model::{Frame, Model};
 use sunprint::receipt::Receipt;
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
@@ -26,8 +26,28 @@ struct Shown<'a> {
     noise_edge: f64,
     #[serde(rename = "box")]
     sides: &'a [Side],
-    depths: Vec<u8>,
+    cells: Cells,
     schema: &'a Schema,
+}
+
+/// The cells of every stratum.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Cells {
+    /// PMM: how often a stratum's box was halved.
+    Depths(Vec<u8>),
+    /// PSMM: cells along each direction, and their side.
+    Lattices(Vec<(Vec<u32>, f64)>),
+}
+
+fn cells(measure: &Measure) -> Cells {
+    match measure {
+        Measure::Tree(tree) => Cells::Depths(tree.strata.iter().map(|stratum| stratum.depth).collect()),
+        Measure::Lattice(lattice) => {
+            let side = |stratum: &StratumLattice| (stratum.geometry.shape.clone(), stratum.geometry.cell);
+            Cells::Lattices(lattice.lattices.iter().map(side).collect())
+        }
+    }
 }
 
 /// As many numbers of the spectrum as a reader wants to see below the noise.
@@ -50,7 +70,7 @@ fn shown(model: &Model) -> Shown<'_> {
         spectrum: &release.spectrum,
         noise_edge: release.edge,
         sides: sides(model),
-        depths: release.measure.strata.iter().map(|stratum| stratum.depth).collect(),
+        cells: cells(&release.measure),
         schema: model.schema(),
     }
 }
@@ -101,14 +121,25 @@ fn spectrum(text: &mut String, model: &Model) {
 
 /// How fine the cells are.
 fn measure(text: &mut String, model: &Model) {
-    let strata = &model.release().measure.strata;
-    let depths = || strata.iter().map(|stratum| stratum.depth);
-    let (least, most) = (depths().min().unwrap_or(0), depths().max().unwrap_or(0));
-    let cells: u64 = depths().map(|depth| 1_u64 << depth.min(40)).sum();
-    let held: usize = strata.iter().map(|stratum| stratum.leaves.len()).sum();
-    let depth = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let measure = &model.release().measure;
+    let held: usize = (0..measure.strata()).map(|stratum| measure.leaves(stratum).len()).sum();
     let _ = writeln!(text, "\nMeasure");
-    let _ = writeln!(text, "  depth             {depth} (each level halves the cells)");
+    let cells: u64 = match measure {
+        Measure::Tree(tree) => {
+            let depths = || tree.strata.iter().map(|stratum| stratum.depth);
+            let (least, most) = (depths().min().unwrap_or(0), depths().max().unwrap_or(0));
+            let depth = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let _ = writeln!(text, "  depth             {depth} (each level halves the cells)");
+            depths().map(|depth| 1_u64 << depth.min(40)).sum()
+        }
+        Measure::Lattice(lattice) => {
+            let sides = || lattice.lattices.iter().map(|stratum| stratum.geometry.cell);
+            let (least, most) = (sides().fold(f64::INFINITY, f64::min), sides().fold(0.0, f64::max));
+            let side = if least == most { format!("{most:.4}") } else { format!("{least:.4} to {most:.4}") };
+            let _ = writeln!(text, "  side of a cell    {side}");
+            lattice.lattices.iter().map(|stratum| stratum.geometry.size() as u64).sum()
+        }
+    };
     let _ = writeln!(text, "  cells             {}, of which {} hold rows", thousands(cells), thousands(held as u64));
 }
 

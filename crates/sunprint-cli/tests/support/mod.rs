@@ -148,8 +148,9 @@ fn run(mut words: Vec<String>, folder: &Path) -> Output {
 fn reply(output: &Output, folder: &Path, vague: bool) -> String {
     let mut text = String::new();
     for (mark, stream) in [(" ", &output.stdout), ("!", &output.stderr)] {
-        for line in normalised(&String::from_utf8_lossy(stream), folder).lines() {
-            let line = if vague { without_numbers(line) } else { line.to_owned() };
+        let said = normalised(&String::from_utf8_lossy(stream), folder);
+        for line in if vague { without_choices(&said) } else { said.lines().map(str::to_owned).collect() } {
+            let line = if vague { without_numbers(&line) } else { line };
             // An empty line of stdout keeps its mark, so that it can be told from an empty line of the script.
             let _ = writeln!(text, "{mark}{}{line}", if line.is_empty() && mark == "!" { "" } else { " " });
         }
@@ -168,6 +169,22 @@ fn normalised(text: &str, folder: &Path) -> String {
     let text =
         text.replace(&*real_folder.to_string_lossy(), "[FOLDER]").replace(&*folder.to_string_lossy(), "[FOLDER]");
     text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
+}
+
+/// The cells that a fit counts follow from the noise: a tree here, a lattice there. Their lines say just that.
+fn without_choices(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut chosen = false;
+    for line in text.lines() {
+        // What does not fit on the line goes on below its beginning.
+        if chosen && line.starts_with("                    ") {
+            continue;
+        }
+        chosen = ["  cells  ", "  depth  ", "  side of a cell  "].iter().any(|title| line.starts_with(title));
+        lines.push(if chosen { "  cells [CHOSEN]".to_owned() } else { line.to_owned() });
+    }
+    lines.dedup_by(|a, b| a == b && a == "  cells [CHOSEN]");
+    lines
 }
 
 /// `N` for every number, and one space for many: columns move with the numbers in them.

@@ -1,18 +1,19 @@
-//! The baselines: the paper's own steps with repaired constants, and PMM on the whole cube.
+//! The baseline: the paper's own steps with repaired constants.
 
+use super::cells::{MeasureStage, Space};
 use super::refined::origin;
-use super::{Fit, MeasureStage, Stage, cells};
+use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::eigen;
 use crate::math::vector::dot;
-use crate::measure::{Allocation, Consistency, Side, plan_measure, plan_paper};
+use crate::measure::Side;
 use crate::model::{Frame, Spot};
-use crate::plan::{Plan, as_float};
+use crate::plan::as_float;
 use crate::privacy::{Charge, Sensitive};
 use crate::receipt::Receipt;
 use crate::subspace::Texture;
 use crate::tally::codes::Q;
-use crate::tally::{Answer, Cells, Coordinates, packed_index};
+use crate::tally::{Answer, packed_index};
 
 /// The paper's noise is this many times what privacy needs: it bounds an entry's change by 6/n, the truth is 1/n.
 const PAPER_SLACK: u64 = 6;
@@ -24,7 +25,7 @@ const SHIFT: i128 = 1 << 15;
 pub(super) fn stages(receipt: &mut Receipt) {
     receipt.stage("covariance", 1, 3, "noise on every entry (Algorithm 2)");
     receipt.stage("mean", 1, 3, "noise on every coordinate (Algorithm 3)");
-    receipt.stage("measure", 1, 3, "noise on cell counts (Algorithm 4, levels repaired)");
+    receipt.stage("measure", 1, 3, "noise on cell counts (Algorithm 4 or 5, repaired)");
 }
 
 impl Fit {
@@ -94,14 +95,14 @@ impl Fit {
             .iter()
             .map(|v| Side { low: dot(v, &offset).clamp(-16_384.0, 16_384.0) - radius, width: 2.0 * radius })
             .collect();
-        let plan = plan_paper(&sides, &self.allocation(&measure));
+        let space = Space { centre: &codes, vectors: &vectors, sides: &sides };
+        let allocation = self.allocation(&measure);
+        let partition = self.paper_partition(&space, &allocation);
         Ok(Stage::Measure(Box::new(MeasureStage {
-            cells: cells(&codes, &vectors, &sides, &plan.cuts, &plan.depths),
-            tree: plan.tree,
+            partition,
             charge: measure,
             frame: Frame::Basis { origin: origin(&centre, &offset, &vectors), vectors, sides },
             texture: Texture::default(),
-            consistency: Consistency::Proportional,
             spot: Spot::Centre,
             spectrum: eigen.values,
             edge: 0.0,
@@ -122,28 +123,4 @@ fn paper_dimension(values: &[f64], scaled_rows: f64) -> usize {
         }
     }
     best.1
-}
-
-/// PMM on `[0, 1]^d` itself: cuts go round the columns, nothing is projected.
-pub(super) fn cube_stage(width: usize, strata: usize, rows: u64, charge: Charge, plan: &Plan) -> MeasureStage {
-    let sides = vec![Side { low: 0.0, width: 1.0 }; width];
-    let allocation = Allocation {
-        rows: rows as f64,
-        amount: as_float(&charge.amount()),
-        privacy: charge.privacy(),
-        strata,
-        depth_noise: plan.tuning.depth_noise,
-    };
-    let plan = plan_measure(&sides, &allocation, &vec![rows as f64 / strata as f64; strata]);
-    MeasureStage {
-        cells: Cells { coordinates: Coordinates::Columns, cuts: plan.cuts, depths: plan.depths },
-        tree: plan.tree,
-        charge,
-        frame: Frame::Columns { width },
-        texture: Texture::default(),
-        consistency: Consistency::LeastSquares,
-        spot: Spot::Uniform,
-        spectrum: Vec::new(),
-        edge: 0.0,
-    }
 }

@@ -1,9 +1,10 @@
 //! The default method's first two passes: centre and spread, then clipped moments, basis and d′.
 
-use super::{Fit, MeasureStage, Stage, cells, fixed_point, scalar_noise};
+use super::cells::{MeasureStage, Space};
+use super::{Fit, Stage, fixed_point, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
-use crate::measure::{Consistency, Side, box_sides, plan_measure};
+use crate::measure::{Side, box_sides};
 use crate::model::{Frame, Spot};
 use crate::plan::{as_float, difficulty};
 use crate::privacy::{Charge, Privacy, Sensitive};
@@ -106,14 +107,13 @@ impl Fit {
             covariance.strata.iter().map(|stratum| stratum.rows).collect()
         };
         let sides = sides(k);
-        let plan = plan_measure(&sides, &allocation, &stratum_rows);
+        let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
+        let partition = self.partition(&space, &allocation, &stratum_rows);
         Ok(Stage::Measure(Box::new(MeasureStage {
-            cells: cells(&centre.codes, &vectors, &sides, &plan.cuts, &plan.depths),
-            tree: plan.tree,
+            partition,
             charge: measure,
             frame: Frame::Basis { origin, vectors, sides },
             texture,
-            consistency: Consistency::LeastSquares,
             spot: Spot::Uniform,
             spectrum: covariance.eigen.values.clone(),
             edge: covariance.edge,

@@ -9,7 +9,6 @@ pub mod eigen;
 pub mod flow;
 pub mod gram;
 pub mod lattice;
-pub mod lattice;
 pub mod normal;
 pub mod permutation;
 #[allow(dead_code, reason = "for point sets too large for a table")]

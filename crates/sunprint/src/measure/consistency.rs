@@ -1,8 +1,8 @@
 //! Noisy counts become a measure: non-negative integers that add up to n.
 
+use super::shape::{Measure, StratumTree, TreeMeasure};
 use crate::math::{rounding, tree};
 use crate::privacy::{PathTree, Privacy, StratumCounts};
-use serde::{Deserialize, Serialize};
 
 /// Which rule makes the counts consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,24 +11,6 @@ pub enum Consistency {
     LeastSquares,
     /// The paper's: top down, in proportion.
     Proportional,
-}
-
-/// A measure on the box: rows in each leaf of each stratum.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measure {
-    /// Which coordinate each cut halves.
-    pub cuts: Vec<u16>,
-    /// The strata.
-    pub strata: Vec<StratumMeasure>,
-}
-
-/// The leaves of one stratum that hold rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StratumMeasure {
-    /// How many of the cuts are made.
-    pub depth: u8,
-    /// Leaf indices with rows, ascending, each with its number of rows.
-    pub leaves: Vec<(u64, u64)>,
 }
 
 /// Makes released counts consistent. `amount` is the measure's ε or ρ.
@@ -72,15 +54,12 @@ pub fn consistent(
     let strata = leaves
         .into_iter()
         .zip(&tree.strata)
-        .map(|(leaves, levels)| StratumMeasure {
-            depth: levels.len() as u8,
-            leaves: leaves
-                .into_iter()
-                .enumerate()
-                .filter(|leaf| leaf.1 > 0)
-                .map(|(i, count)| (i as u64, count))
-                .collect(),
-        })
+        .map(|(leaves, levels)| StratumTree { depth: levels.len() as u8, leaves: occupied(leaves) })
         .collect();
-    Measure { cuts, strata }
+    Measure::Tree(TreeMeasure { cuts, strata })
+}
+
+/// The cells that hold rows.
+pub(super) fn occupied(counts: Vec<u64>) -> Vec<(u64, u64)> {
+    counts.into_iter().enumerate().filter(|cell| cell.1 > 0).map(|(i, count)| (i as u64, count)).collect()
 }

@@ -1,11 +1,15 @@
-//! The shape in few dimensions: a box, its binary partition, noisy counts made consistent, and draws from them.
+//! The shape in few dimensions: a box, its cells (a tree or a lattice), and noisy counts made a measure.
 //!
 //! Everything here works on public or released numbers; the counts themselves get their noise in the kernel.
 
 mod allocation;
 mod consistency;
+mod lattice;
 mod partition;
+mod shape;
 
 pub use allocation::{Allocation, MeasurePlan, plan_measure, plan_paper, predicted_error};
-pub use consistency::{Consistency, Measure, StratumMeasure, consistent};
-pub use partition::{Side, box_sides, cell, cuts};
+pub use consistency::{Consistency, consistent};
+pub use lattice::{LatticePlan, MOST_CELLS, finest, nearest_measure, plan_lattice, solvable, with_shares};
+pub use partition::{Side, box_sides, cuts};
+pub use shape::{Geometry, LatticeMeasure, Measure, StratumLattice, StratumTree, TreeMeasure};

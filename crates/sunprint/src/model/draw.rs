@@ -8,7 +8,7 @@
 use super::{Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
-use crate::measure::{Side, cell};
+use crate::measure::Side;
 use crate::source::Drawn;
 
 /// Rows in a block.
@@ -47,8 +47,8 @@ impl<'a> Draw<'a> {
     pub(super) fn new(release: &'a Release, width: usize, rows: u64, seed: u64) -> Draw<'a> {
         let mut leaves = Vec::new();
         let mut before = 0;
-        for (stratum, measure) in release.measure.strata.iter().enumerate() {
-            for &(index, count) in &measure.leaves {
+        for stratum in 0..release.measure.strata() {
+            for &(index, count) in release.measure.leaves(stratum) {
                 leaves.push(Leaf { stratum: stratum as u32, index, before });
                 before += count;
             }
@@ -105,13 +105,10 @@ impl<'a> Draw<'a> {
     }
 
     fn cell(&self, leaf: &Leaf) -> Vec<Side> {
-        let measure = &self.release.measure;
-        let depth = usize::from(measure.strata[leaf.stratum as usize].depth);
+        let (measure, stratum) = (&self.release.measure, leaf.stratum as usize);
         match &self.release.frame {
-            Frame::Basis { sides, .. } => cell(sides, &measure.cuts, depth, leaf.index),
-            Frame::Columns { width } => {
-                cell(&vec![Side { low: 0.0, width: 1.0 }; *width], &measure.cuts, depth, leaf.index)
-            }
+            Frame::Basis { sides, .. } => measure.cell(stratum, leaf.index, sides),
+            Frame::Columns { width } => measure.cell(stratum, leaf.index, &vec![Side { low: 0.0, width: 1.0 }; *width]),
         }
     }
 

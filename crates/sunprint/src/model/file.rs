@@ -8,7 +8,7 @@ use crate::source::Layout;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -99,26 +99,7 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
             d
         }
     };
-    let measure = &release.measure;
-    if measure.strata.len() != schema.strata() || measure.cuts.iter().any(|&cut| usize::from(cut) >= sides) {
-        return Err("its measure does not fit its schema");
-    }
-    let mut rows = 0_u64;
-    for stratum in &measure.strata {
-        let depth = usize::from(stratum.depth);
-        if depth > measure.cuts.len() || depth > 40 {
-            return Err("a stratum is deeper than its cuts");
-        }
-        for &(leaf, count) in &stratum.leaves {
-            if leaf >> depth != 0 {
-                return Err("a leaf lies outside its tree");
-            }
-            rows = rows.checked_add(count).filter(|&rows| rows < 1 << 62).ok_or("its counts are too large")?;
-        }
-    }
-    if rows == 0 {
-        return Err("its measure is empty");
-    }
+    release.measure.check(schema.strata(), sides)?;
     let texture = &release.texture;
     let diagonal = texture.diagonal.is_empty() || row(&texture.diagonal);
     let shifts = texture.shifts.is_empty() || texture.shifts.len() == schema.strata() && texture.shifts.iter().all(row);

@@ -16,6 +16,7 @@
 //! | [`Kernel::scalar`], [`Kernel::vector`], [`Kernel::symmetric`] | discrete Laplace | discrete Gaussian | `additive.rs` |
 //! | [`Kernel::moments`] | Wishart difference | discrete Gaussian | `moments.rs` |
 //! | [`Kernel::path_counts`] | discrete Laplace | discrete Gaussian | `paths.rs` |
+//! | [`Kernel::lattice_counts`] | discrete Laplace | discrete Gaussian | `lattice.rs` |
 
 mod additive;
 mod budget;
@@ -27,6 +28,7 @@ mod float_door;
 mod gaussian;
 mod kernel;
 mod laplace;
+mod lattice;
 #[cfg(test)]
 mod law;
 mod moments;
@@ -40,6 +42,7 @@ mod wishart;
 pub use budget::{Budget, Charge, Privacy};
 pub use epsilon::{Delta, Epsilon};
 pub use kernel::{Kernel, Spent};
+pub use lattice::{LatticeShares, StratumCells};
 pub use moments::{NoiseScale, NoisyMoments};
 pub use paths::{PathTree, StratumCounts};
 pub use ratio::Ratio;

@@ -144,7 +144,8 @@ impl Kernel {
         StratumCounts { root, levels }
     }
 
-    fn noisy(&mut self, sampler: &Sampler, counts: &[u64]) -> Vec<i64> {
+    /// Counts plus independent noise.
+    pub(super) fn noisy(&mut self, sampler: &Sampler, counts: &[u64]) -> Vec<i64> {
         match self.entropy() {
             Some(entropy) => {
                 counts.iter().map(|&count| clamp_to_i64(sampler.draw(entropy).added_to(count.into()))).collect()

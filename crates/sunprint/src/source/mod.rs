@@ -40,6 +40,8 @@ pub trait Progress: Sync {
     fn advance(&self, by: u64);
     /// The job is over.
     fn done(&self);
+    /// Something worth knowing before a long job begins.
+    fn note(&self, _: &str) {}
 }
 
 /// Nobody watches.

@@ -39,7 +39,7 @@ pub struct Place {
     pub step: i64,
 }
 
-/// Rows in each cell: strata one after the other, `2^depth` leaves each.
+/// Rows in each cell: strata one after the other, `2^depth` leaves each, or the cells of its lattice.
 #[derive(PartialEq, Eq)]
 pub struct CellTally {
     /// The counts.
@@ -49,9 +49,21 @@ pub struct CellTally {
 /// More cuts are never made.
 const MOST_CUTS: usize = 40;
 /// A pass never has more leaves, over all strata.
-const MOST_LEAVES: usize = 1 << 26;
+pub(super) const MOST_LEAVES: usize = 1 << 26;
 /// Bits of a code.
 const CODE_BITS: u32 = 16;
+
+/// `⟨x − c, v⟩` in units of 2⁻³⁰ codes.
+///
+/// |Σ| ≤ 2³⁰ · 2¹⁶ · ‖v‖₁ ≤ 2⁴⁶ · √4096: inside an i64.
+pub(super) fn inner(row: &[u16], centre: &[u16], vector: &[i32]) -> i64 {
+    let mut inner = 0_i64;
+    for ((&x, &c), &v) in row.iter().zip(centre).zip(vector) {
+        let u = i64::from(x) - i64::from(c);
+        inner = inner.wrapping_add(u.wrapping_mul(i64::from(v)));
+    }
+    inner
+}
 
 impl Cells {
     /// How often each coordinate is cut.
@@ -99,13 +111,7 @@ impl Cells {
         match &self.coordinates {
             Coordinates::Basis { centre, vectors, places } => {
                 for (((q, vector), place), &bits) in point.iter_mut().zip(vectors).zip(places).zip(bits) {
-                    // |Σ| ≤ 2³⁰ · 2¹⁶ · ‖v‖₁ ≤ 2⁴⁶ · √4096: inside an i64.
-                    let mut inner = 0_i64;
-                    for ((&x, &c), &v) in row.iter().zip(centre).zip(vector) {
-                        let u = i64::from(x) - i64::from(c);
-                        inner = inner.wrapping_add(u.wrapping_mul(i64::from(v)));
-                    }
-                    let offset = inner.saturating_sub(place.low).max(0);
+                    let offset = inner(row, centre, vector).saturating_sub(place.low).max(0);
                     *q = ((offset / place.step.max(1)) as u64).min((1 << bits) - 1);
                 }
             }
@@ -137,8 +143,8 @@ impl Cells {
 }
 
 impl CellTally {
-    pub(super) fn empty(cells: &Cells) -> Self {
-        CellTally { leaves: vec![0; cells.leaves()] }
+    pub(super) fn empty(leaves: usize) -> Self {
+        CellTally { leaves: vec![0; leaves] }
     }
 
     pub(super) fn add(&mut self, codes: &Codes, cells: &Cells) {
@@ -188,7 +194,7 @@ mod tests {
             };
             let mut codes = Codes::with_capacity(3, rows.len());
             rows.iter().enumerate().for_each(|(i, row)| codes.push(row, i as u32 % 3));
-            let mut tally = CellTally::empty(&cells);
+            let mut tally = CellTally::empty(cells.leaves());
             tally.add(&codes, &cells);
             prop_assert_eq!(tally.leaves.iter().sum::<u64>(), rows.len() as u64);
         }
@@ -200,7 +206,7 @@ mod tests {
         let mut codes = Codes::with_capacity(2, 2);
         codes.push(&[u16::MAX, u16::MAX], 0);
         codes.push(&[0, 0], 0);
-        let mut tally = CellTally::empty(&cells);
+        let mut tally = CellTally::empty(cells.leaves());
         tally.add(&codes, &cells);
         assert_eq!(tally.leaves, [1, 0, 0, 0, 0, 0, 0, 1]);
     }

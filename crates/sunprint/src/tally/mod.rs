@@ -8,12 +8,14 @@ mod bytes;
 mod cells;
 pub mod codes;
 mod gram;
+mod grid;
 mod moments;
 mod pass;
 mod sums;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
 pub use gram::packed_index;
+pub use grid::{Grid, GridSide};
 pub use moments::{ClippedMoments, GRID, MomentTally, grid_radius};
 pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]

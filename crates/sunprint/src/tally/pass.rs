@@ -3,6 +3,7 @@
 use super::bytes::{Reader, Writer};
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
+use super::grid::Grid;
 use super::moments::{ClippedMoments, GRID, MomentTally};
 use super::sums::{ProductTally, SumTally};
 use crate::error::{Error, Kind, Result};
@@ -40,8 +41,10 @@ pub enum Work {
     Products,
     /// Clipped moments.
     Moments(ClippedMoments),
-    /// Cell counts.
+    /// Counts in the cells of a binary partition.
     Cells(Cells),
+    /// Counts in the cells of a lattice.
+    Grid(Grid),
 }
 
 /// The answer to a pass: exact integers that merge in any order.
@@ -71,7 +74,8 @@ impl Pass {
             Work::Sums => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
             Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata)),
-            Work::Cells(cells) => Answer::Cells(CellTally::empty(cells)),
+            Work::Cells(cells) => Answer::Cells(CellTally::empty(cells.leaves())),
+            Work::Grid(grid) => Answer::Cells(CellTally::empty(grid.leaves())),
         };
         Tally { number: self.number, rows: 0, answer }
     }
@@ -89,6 +93,7 @@ impl Pass {
             (Answer::Products(products), _) => products.add(codes),
             (Answer::Moments(moments), Work::Moments(spec)) => moments.add(codes, spec),
             (Answer::Cells(counts), Work::Cells(cells)) => counts.add(codes, cells),
+            (Answer::Cells(counts), Work::Grid(grid)) => grid.add(codes, &mut counts.leaves),
             _ => {}
         }
         tally
@@ -123,6 +128,7 @@ impl Pass {
                 spec.centre.len() == self.width && spec.plane.as_ref().is_none_or(plane)
             }
             Work::Cells(cells) => cells.fit(self.width, self.strata),
+            Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
         self.width > 0 && self.strata > 0 && work
     }

@@ -1,0 +1,191 @@
+//! The last pass of every method: counts in the cells of a tree (PMM) or of a lattice (PSMM).
+
+use super::mechanism::whole_allocation;
+use super::{BASIS_BITS, Fit, Stage, fixed_point};
+use crate::error::Result;
+use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
+use crate::model::{Frame, Release, Spot, balance};
+use crate::plan::{Method, as_float};
+use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
+use crate::subspace::Texture;
+use crate::tally::codes::Q;
+use crate::tally::{Answer, Cells, Coordinates, Grid, GridSide, Place, Work};
+
+/// What the last pass needs.
+pub(super) struct MeasureStage {
+    pub charge: Charge,
+    pub partition: Partition,
+    pub frame: Frame,
+    pub texture: Texture,
+    pub spot: Spot,
+    pub spectrum: Vec<f64>,
+    pub edge: f64,
+}
+
+/// Which cells are counted, and what is made of the counts.
+pub(super) enum Partition {
+    /// PMM.
+    Tree { cells: Cells, tree: PathTree, consistency: Consistency },
+    /// PSMM.
+    Lattice { grid: Grid, plan: LatticePlan },
+}
+
+impl Partition {
+    /// The leaves of a tree over the box that directions span.
+    pub fn tree(space: &Space<'_>, plan: MeasurePlan, consistency: Consistency) -> Partition {
+        Partition::Tree { cells: tree_cells(space, &plan.cuts, &plan.depths), tree: plan.tree, consistency }
+    }
+
+    /// The leaves of a tree over the columns themselves.
+    pub fn columns(plan: MeasurePlan, consistency: Consistency) -> Partition {
+        let cells = Cells { coordinates: Coordinates::Columns, cuts: plan.cuts, depths: plan.depths };
+        Partition::Tree { cells, tree: plan.tree, consistency }
+    }
+
+    /// The cells of lattices over the box that directions span.
+    pub fn lattice(space: &Space<'_>, plan: LatticePlan) -> Partition {
+        let strata = plan.strata.iter().map(grid_sides).collect();
+        let grid = Grid { centre: space.centre.to_vec(), vectors: fixed_point(space.vectors), strata };
+        Partition::Lattice { grid, plan }
+    }
+
+    /// In words, for the receipt.
+    pub fn describe(&self) -> String {
+        match self {
+            Partition::Tree { cells, .. } => {
+                let depths = || cells.depths.iter().copied();
+                let (least, most) = (depths().min().unwrap_or(0), depths().max().unwrap_or(0));
+                let depth = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+                format!("PMM: a tree of depth {depth}")
+            }
+            Partition::Lattice { plan, .. } => plan.describe(),
+        }
+    }
+}
+
+/// What the search for the nearest measure will take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ahead {
+    /// Cells of all lattices together.
+    pub cells: u64,
+    /// A guess of the time, in seconds.
+    pub seconds: f64,
+}
+
+/// Where the box stands: the centre in codes, the directions, and the sides along them.
+pub(super) struct Space<'a> {
+    pub centre: &'a [u16],
+    pub vectors: &'a [Vec<f64>],
+    pub sides: &'a [Side],
+}
+
+impl MeasureStage {
+    /// What to tally.
+    pub fn work(&self) -> Work {
+        match &self.partition {
+            Partition::Tree { cells, .. } => Work::Cells(cells.clone()),
+            Partition::Lattice { grid, .. } => Work::Grid(grid.clone()),
+        }
+    }
+}
+
+impl Fit {
+    /// What lies ahead once the current pass is absorbed, where that is more than adding noise. Public.
+    pub fn ahead(&self) -> Option<Ahead> {
+        let Stage::Measure(stage) = &self.stage else { return None };
+        match &stage.partition {
+            Partition::Tree { .. } => None,
+            Partition::Lattice { plan, .. } => {
+                Some(Ahead { cells: plan.shares.sizes.iter().map(|&size| size as u64).sum(), seconds: plan.seconds() })
+            }
+        }
+    }
+
+    /// The last pass: noisy counts, then the measure nearest to them, done.
+    pub(super) fn absorb_cells(
+        &mut self,
+        answer: Sensitive<Answer>,
+        stage: MeasureStage,
+        watch: &dyn Fn(u64, u64),
+    ) -> Result<Stage> {
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge } = stage;
+        let leaves = answer.map(|answer| match answer {
+            Answer::Cells(counts) => counts.leaves,
+            _ => Vec::new(),
+        });
+        let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
+        let measure = match partition {
+            Partition::Tree { cells, tree, consistency } => {
+                let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
+                self.remark_on_few_rows(first as f64 / tree.total as f64, tree.strata.len(), amount, privacy);
+                let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
+                consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, consistency)
+            }
+            Partition::Lattice { plan, .. } => {
+                let shares = &plan.shares;
+                let cells = shares.cells as f64 / shares.total as f64;
+                self.remark_on_few_rows(cells, plan.strata.len(), amount, privacy);
+                let counts = self.kernel.lattice_counts("measure", shares, leaves, charge)?.into_inner();
+                nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
+            }
+        };
+        let mut release = Release { frame, measure, texture, spot, spectrum, edge };
+        if self.plan.texture && self.plan.method == Method::Default {
+            balance(&mut release, self.schema.width());
+        }
+        Ok(Stage::Done(Box::new(release)))
+    }
+
+    /// Says so where even the first cut is noise: where the deviation of its counts is half of a stratum or more.
+    ///
+    /// `first` is the fraction w of the amount that these counts get. Pure: `Lap_Z(b)` with `b = 2/(ε w)` has deviation
+    /// about `√2 b`. zCDP: `σ² = 1/(ρ w)`.
+    fn remark_on_few_rows(&mut self, first: f64, strata: usize, amount: f64, privacy: Privacy) {
+        let part = 1.0 / (amount * first).max(f64::MIN_POSITIVE);
+        let deviation = match privacy {
+            Privacy::Pure => 8.0_f64.sqrt() * part,
+            Privacy::Concentrated => part.sqrt(),
+        };
+        let silent = !self.receipt.remarks.iter().any(|remark| remark.contains("noise"));
+        if silent && deviation >= self.rows as f64 / (2 * strata.max(1)) as f64 {
+            self.receipt.remarks.push(
+                "the table has so few rows that at this ε the cell counts are little more than noise: the output says \
+                 next to nothing about the table"
+                    .to_string(),
+            );
+        }
+    }
+
+    /// What the measure may know of its charge.
+    pub(super) fn allocation(&self, charge: &Charge) -> Allocation {
+        whole_allocation(charge, self.rows, self.schema.strata(), &self.plan)
+    }
+}
+
+/// One unit of the box in the pass's integers: 2⁻³⁰ codes.
+fn unit() -> f64 {
+    f64::from(Q) * f64::from(BASIS_BITS).exp2()
+}
+
+/// An interval in the pass's integers. The step is rounded up, so that the last cell still reaches the upper end.
+fn place(low: f64, step: f64) -> Place {
+    Place { low: (low * unit()).floor() as i64, step: (step * unit()).ceil().max(1.0) as i64 }
+}
+
+/// The pass's integer description of float directions and sides: `V_int = round(2³⁰ V)`, steps in 2⁻³⁰ codes.
+///
+/// Only coordinates that are cut are sent.
+fn tree_cells(space: &Space<'_>, cuts: &[u16], depths: &[u8]) -> Cells {
+    let mut cells = Cells { coordinates: Coordinates::Columns, cuts: cuts.to_vec(), depths: depths.to_vec() };
+    let bits = cells.bits();
+    let sides = space.sides.iter().zip(&bits);
+    let places = sides.map(|(side, &bits)| place(side.low, side.width / f64::from(bits).exp2())).collect();
+    let vectors = fixed_point(&space.vectors[..bits.len()]);
+    cells.coordinates = Coordinates::Basis { centre: space.centre.to_vec(), vectors, places };
+    cells
+}
+
+fn grid_sides(geometry: &Geometry) -> Vec<GridSide> {
+    let side = |(&low, &cells): (&f64, &u32)| GridSide { place: place(low, geometry.cell), cells };
+    geometry.lows.iter().zip(&geometry.shape).map(side).collect()
+}

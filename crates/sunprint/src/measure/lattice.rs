@@ -1,0 +1,291 @@
+//! PSMM: a lattice over the box, and the measure on it that is nearest to noisy counts (the paper's Algorithm 5).
+//!
+//! Counts plus noise are a signed measure. The nearest probability measure, in the distance that moves mass along the
+//! lattice, is a minimum-cost flow ([`crate::math::lattice`]): cells with negative counts are filled from their
+//! neighbourhood. If ν is the noisy measure, μ the true one and τ the nearest, then the distance of τ to μ is at most
+//! twice that of ν to μ, since τ is no farther from ν than μ is.
+
+use super::allocation::Allocation;
+use super::consistency::occupied;
+use super::partition::Side;
+use super::shape::{Geometry, LatticeMeasure, Measure, StratumLattice};
+use crate::error::Result;
+use crate::math::lattice::{Lattice, MOST_SIDES};
+use crate::math::rounding::nearest_split;
+use crate::math::transport::Metric;
+use crate::privacy::{LatticeShares, Privacy, StratumCells};
+
+/// The lattices of all strata, and how the charge is divided.
+#[derive(Clone, Debug)]
+pub struct LatticePlan {
+    /// Where each stratum's cells are.
+    pub strata: Vec<Geometry>,
+    /// The weights of the two levels.
+    pub shares: LatticeShares,
+    /// How the distance between cells is counted.
+    pub metric: Metric,
+}
+
+/// Parts of the charge: the whole, and what the strata's own counts get if there is more than one.
+const WHOLE: u64 = 1_000;
+const STRATA: u64 = 100;
+
+/// Never more cells, over all strata.
+pub const MOST_CELLS: f64 = 4_194_304.0;
+/// Never more cells times moves: the flow looks along every move of every cell.
+const MOST_MOVES: f64 = 268_435_456.0;
+
+/// Noisy counts beyond this are cut off, so that their sums stay inside 64 bits: post-processing.
+const LARGEST_COUNT: i64 = 1 << 40;
+
+impl Allocation {
+    /// The ε of Laplace noise of the same deviation: `Lap_Z(2/ε)` has `√8/ε`, the Gaussian `1/√ρ`.
+    fn laplace_epsilon(&self) -> f64 {
+        match self.privacy {
+            Privacy::Pure => self.amount,
+            Privacy::Concentrated => 8.0_f64.sqrt() * self.amount.sqrt(),
+        }
+    }
+
+    /// εn.
+    pub fn scaled_rows(&self) -> f64 {
+        self.laplace_epsilon() * self.rows
+    }
+
+    /// The part of the amount that the cells get.
+    fn cell_fraction(&self) -> f64 {
+        if self.strata > 1 { (WHOLE - STRATA) as f64 / WHOLE as f64 } else { 1.0 }
+    }
+
+    /// How many cells suit so many rows: those that hold `rows_per_cell` deviations of the noise on average.
+    pub fn cells_for(&self, rows: f64, rows_per_cell: f64) -> f64 {
+        let epsilon = match self.privacy {
+            Privacy::Pure => self.laplace_epsilon() * self.cell_fraction(),
+            Privacy::Concentrated => self.laplace_epsilon() * self.cell_fraction().sqrt(),
+        };
+        (epsilon * rows / rows_per_cell).max(1.0)
+    }
+}
+
+/// Seconds for one cell and one of its moves, measured (`./bench transport`), on the slow side.
+const SECONDS_PER_MOVE: f64 = 4e-7;
+
+impl LatticePlan {
+    /// A guess of how long the nearest measure takes to find, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.strata.iter().map(|geometry| geometry.size() * moves(geometry, self.metric) * SECONDS_PER_MOVE).sum()
+    }
+
+    /// In words, for the receipt: how many cells, of which side, and how far distances along moves may be off.
+    pub fn describe(&self) -> String {
+        let sizes = || self.shares.sizes.iter().copied();
+        let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+        let largest = self.strata.iter().max_by(|a, b| a.size().total_cmp(&b.size()));
+        let shape: Vec<u32> = largest.map_or(Vec::new(), |geometry| geometry.shape.clone());
+        let sides = shape.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
+        let cells = if least == most {
+            format!("a lattice of {sides} cells")
+        } else {
+            format!("lattices of {least} to {most} cells")
+        };
+        let widths = || self.strata.iter().map(|geometry| geometry.cell);
+        let (fine, coarse) = (widths().fold(f64::INFINITY, f64::min), widths().fold(0.0, f64::max));
+        let side = if fine == coarse { format!("{coarse:.4}") } else { format!("{fine:.4} to {coarse:.4}") };
+        let long: Vec<u32> = shape.into_iter().filter(|&cells| cells > 1).collect();
+        let factor = Lattice::new(&long, self.metric).map_or(1.0, |lattice| lattice.factor());
+        let exact = if factor > 1.0 {
+            format!("distance {} counted along moves, at most {factor:.3} times too long", self.metric.name())
+        } else {
+            format!("distance {}, exact between cells", self.metric.name())
+        };
+        format!("PSMM: {cells} of side {side}, {exact}")
+    }
+}
+
+/// The moves from a cell inside the lattice; sides of one cell allow none.
+fn moves(geometry: &Geometry, metric: Metric) -> f64 {
+    let long = geometry.shape.iter().filter(|&&cells| cells > 1).count() as i32;
+    let along = f64::from(long);
+    match metric {
+        Metric::Manhattan => 2.0 * along,
+        Metric::Euclidean if long > 4 => 2.0 * along * along,
+        Metric::Largest | Metric::Euclidean => 3.0_f64.powi(long) - 1.0,
+    }
+}
+
+/// Whether a lattice is small enough to be solved, as one of `strata` equal ones.
+pub fn solvable(geometry: &Geometry, metric: Metric, strata: usize) -> bool {
+    let long = geometry.shape.iter().filter(|&&cells| cells > 1).count();
+    let size = geometry.size() * strata as f64;
+    long <= MOST_SIDES && size <= MOST_CELLS && size * moves(geometry, metric) <= MOST_MOVES
+}
+
+/// The finest lattice of cubes over the box that has at most `most` cells and is small enough to be solved.
+///
+/// The number of cells falls as their side grows, so bisection finds the side; there it fits a side of the box exactly.
+pub fn finest(sides: &[Side], most: f64, metric: Metric, strata: usize) -> Geometry {
+    let fits = |cell: f64| {
+        let geometry = Geometry::new(sides, cell);
+        geometry.size() <= most.max(1.0) && solvable(&geometry, metric, strata)
+    };
+    let mut high = sides.iter().fold(0.0_f64, |widest, side| widest.max(side.width));
+    let mut low = high * 1e-7;
+    for _ in 0..60 {
+        let middle = (low * high).sqrt();
+        if fits(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Geometry::new(sides, high)
+}
+
+/// Lattices by the number of rows that each stratum is estimated to have.
+pub fn plan_lattice(
+    sides: &[Side],
+    allocation: &Allocation,
+    stratum_rows: &[f64],
+    rows_per_cell: f64,
+    metric: Metric,
+) -> LatticePlan {
+    let strata = stratum_rows.len();
+    let lattice = |&rows: &f64| finest(sides, allocation.cells_for(rows, rows_per_cell), metric, strata);
+    with_shares(stratum_rows.iter().map(lattice).collect(), metric)
+}
+
+/// The same lattice in every stratum.
+pub fn with_shares(strata: Vec<Geometry>, metric: Metric) -> LatticePlan {
+    let root = if strata.len() > 1 { STRATA } else { 0 };
+    let sizes = strata.iter().map(|geometry| geometry.size() as usize).collect();
+    LatticePlan { strata, shares: LatticeShares { total: WHOLE, root, cells: WHOLE - root, sizes }, metric }
+}
+
+/// The measure nearest to released counts. `amount` is the measure's ε or ρ; `watch` hears how much of the missing mass
+/// has been found, and how much there is to find.
+pub fn nearest_measure(
+    counts: &[StratumCells],
+    plan: &LatticePlan,
+    rows: u64,
+    amount: f64,
+    privacy: Privacy,
+    watch: &dyn Fn(u64, u64),
+) -> Result<Measure> {
+    let totals = stratum_totals(counts, &plan.shares, rows, amount, privacy);
+    let supplies: Vec<Vec<i64>> = counts.iter().zip(&totals).map(|(stratum, &n)| levelled(&stratum.cells, n)).collect();
+    let missing: Vec<u64> =
+        supplies.iter().map(|s| s.iter().filter(|&&x| x < 0).map(|x| x.unsigned_abs()).sum()).collect();
+    let whole: u64 = missing.iter().sum();
+    let mut before = 0;
+    let mut lattices = Vec::with_capacity(counts.len());
+    for (((geometry, supplies), total), missing) in plan.strata.iter().zip(supplies).zip(totals).zip(missing) {
+        // A side of one cell has no moves: without it the cells have the same numbers.
+        let shape: Vec<u32> = geometry.shape.iter().copied().filter(|&cells| cells > 1).collect();
+        let measure = if shape.is_empty() {
+            vec![total]
+        } else {
+            // On a line all distances agree, and steps of cost 1 are the quickest.
+            let metric = if shape.len() == 1 { Metric::Largest } else { plan.metric };
+            let lattice = Lattice::new(&shape, metric)?;
+            lattice.nearest(&supplies, total, &|served| watch(before + served, whole)).measure
+        };
+        before += missing;
+        watch(before, whole);
+        lattices.push(StratumLattice { geometry: geometry.clone(), leaves: occupied(measure) });
+    }
+    Ok(Measure::Lattice(LatticeMeasure { lattices }))
+}
+
+/// How many rows each stratum gets: its own noisy count and the sum of its noisy cells, weighed by their variances, then
+/// the nearest integers that add up to n.
+fn stratum_totals(
+    counts: &[StratumCells],
+    shares: &LatticeShares,
+    rows: u64,
+    amount: f64,
+    privacy: Privacy,
+) -> Vec<u64> {
+    let variance = |weight: u64| {
+        let part = amount * weight as f64 / shares.total as f64;
+        match privacy {
+            Privacy::Pure => 8.0 / (part * part),
+            Privacy::Concentrated => 1.0 / part,
+        }
+    };
+    let (values, variances): (Vec<f64>, Vec<f64>) = counts
+        .iter()
+        .map(|stratum| {
+            let sum = stratum.cells.iter().map(|&count| count as f64).sum::<f64>();
+            let loose = variance(shares.cells) * stratum.cells.len() as f64;
+            match stratum.root {
+                None => (sum, loose),
+                Some(root) => {
+                    let tight = variance(shares.root);
+                    let (a, b) = (1.0 / tight, 1.0 / loose);
+                    ((root as f64 * a + sum * b) / (a + b), 1.0 / (a + b))
+                }
+            }
+        })
+        .unzip();
+    nearest_split(rows, &values, &variances)
+}
+
+/// Shifts all counts alike so that their sum is as near to `total` as whole steps allow: the least-squares correction
+/// for a known sum. What is left, less than half a unit for each cell, is the bank's.
+fn levelled(cells: &[i64], total: u64) -> Vec<i64> {
+    let cut: Vec<i64> = cells.iter().map(|&count| count.clamp(-LARGEST_COUNT, LARGEST_COUNT)).collect();
+    let over = i128::from(total) - cut.iter().map(|&count| i128::from(count)).sum::<i128>();
+    let many = cells.len().max(1) as i128;
+    let step = (2 * over + many).div_euclid(2 * many).clamp(-i128::from(LARGEST_COUNT), i128::from(LARGEST_COUNT));
+    cut.into_iter().map(|count| count + step as i64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sides(widths: &[f64]) -> Vec<Side> {
+        widths.iter().map(|&width| Side { low: -0.5, width }).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_finest_lattice_has_no_more_cells_than_allowed(widths in prop::collection::vec(1e-6_f64..40.0, 1..9), most in 1.0_f64..1e5,
+                                                             metric in prop::sample::select(vec![Metric::Euclidean, Metric::Largest, Metric::Manhattan])) {
+            let sides = sides(&widths);
+            let geometry = finest(&sides, most, metric, 1);
+            prop_assert!(geometry.size() <= most && solvable(&geometry, metric, 1));
+            // A slightly finer one would be too fine, unless the sides are hairs.
+            let finer = Geometry::new(&sides, geometry.cell * 0.999);
+            prop_assert!(finer.size() > most || !solvable(&finer, metric, 1) || geometry.cell < 1e-5 * widths.iter().fold(0.0, |m: f64, &w| m.max(w)));
+        }
+
+        #[test]
+        fn levelled_counts_miss_the_total_by_less_than_half_a_row_a_cell(cells in prop::collection::vec(-50_i64..200, 1..40), total in 0_u64..5000) {
+            let sum: i64 = levelled(&cells, total).iter().sum();
+            prop_assert!(2 * (total as i64 - sum).abs() <= cells.len() as i64);
+        }
+    }
+
+    #[test]
+    fn strata_share_exactly_n_rows() {
+        let stratum = |root: i64, cells: Vec<i64>| StratumCells { root: Some(root), cells };
+        let counts = [stratum(60, vec![50, -3, 12]), stratum(-5, vec![1, 0]), stratum(44, vec![40])];
+        let strata = [3.0, 2.0, 1.0].map(|width| Geometry::new(&sides(&[width]), 1.0)).to_vec();
+        let plan = with_shares(strata, Metric::Euclidean);
+        let measure = nearest_measure(&counts, &plan, 100, 1.0, Privacy::Pure, &|_, _| {}).unwrap();
+        let rows = |stratum: usize| measure.leaves(stratum).iter().map(|leaf| leaf.1).sum::<u64>();
+        assert_eq!((0..3).map(rows).sum::<u64>(), 100);
+        assert!(rows(1) < 10 && rows(0) > rows(2));
+        assert_eq!(measure.check(3, 1), Ok(100));
+    }
+
+    #[test]
+    fn a_measure_without_noise_is_itself() {
+        let counts = [StratumCells { root: None, cells: vec![3, 0, 9, 1, 0, 7] }];
+        let plan = with_shares(vec![Geometry::new(&sides(&[3.0, 2.0]), 1.0)], Metric::Largest);
+        let measure = nearest_measure(&counts, &plan, 20, 1.0, Privacy::Pure, &|_, _| {}).unwrap();
+        assert_eq!(measure.leaves(0), [(0, 3), (2, 9), (3, 1), (5, 7)]);
+    }
+}
