@@ -10,6 +10,7 @@ pub mod flow;
 pub mod gram;
 pub mod normal;
 pub mod permutation;
+#[allow(dead_code, reason = "for point sets too large for a table")]
 pub(crate) mod pricing;
 pub mod rounding;
 pub mod stream;

@@ -15,8 +15,7 @@ mod reduce;
 
 use lists::List;
 
-/// The largest cost. Integers in an `f64` are exact below 2⁵³, and no number on the way exceeds a few dozen times this:
-/// see [`State`].
+/// The largest cost. Integers in an `f64` are exact below 2⁵³, and no number on the way exceeds a few dozen times this.
 pub const LARGEST_COST: f64 = (1u64 << 44) as f64;
 
 /// A square table of costs that is read row by row.
@@ -98,6 +97,9 @@ impl Assignment {
 ///
 /// Time: for distances between points a few readings of the table; cubic in the worst case.
 ///
+/// # Panics
+/// If there are 2³¹ rows or more.
+///
 /// # Examples
 /// ```
 /// use sunprint::math::assignment::{Table, assign};
@@ -108,6 +110,7 @@ impl Assignment {
 /// assert!(best.verify(&costs));
 /// ```
 pub fn assign(costs: &impl CostRows) -> Assignment {
+    assert!(costs.size() <= LARGEST_SIZE, "assign: rows and columns are numbered with 31 bits each");
     let done = State::solve(costs, costs.size());
     Assignment {
         rows: (0..done.size).map(|i| done.row_potential(i) as i64).collect(),
@@ -117,6 +120,7 @@ pub fn assign(costs: &impl CostRows) -> Assignment {
 }
 
 const NONE: u32 = u32::MAX;
+const LARGEST_SIZE: usize = (1 << 31) - 1;
 
 /// Rows and columns of the coarse problem: one in so many, the first ones.
 const COARSE: usize = 2;

@@ -54,9 +54,15 @@ pub(crate) struct SparsePlan {
     pub columns: Vec<i64>,
 }
 
-/// How many pairs each row and each column bring at first, and later.
+/// How many pairs each row and each column bring at first.
 const FIRST: (usize, usize) = (16, 8);
-const LATER: (usize, usize) = (8, 4);
+
+/// How many they bring later. Where many plans cost nearly the same it takes long to settle which pairs matter: more
+/// rounds than usual, and each brings more.
+fn later(round: usize) -> (usize, usize) {
+    let more = 1 << (round / 6).min(3);
+    (8 * more, 4 * more)
+}
 
 /// A cheapest plan, on all cores. The result does not depend on their number.
 ///
@@ -83,14 +89,14 @@ pub(crate) fn by_pricing_on(problem: &Sparse, threads: usize) -> SparsePlan {
     // Invariant: c_ij − priced_j ≥ floors_i for every pair (i, j) that was never offered.
     let mut floors = found.floors.clone();
     let mut simplex = start::greedy(problem, &found, &priced);
-    loop {
+    for round in 0.. {
         simplex.run().expect("no cost is negative, hence no cycle");
         let (u, v) = potentials(&simplex, n, m);
         // v moved by at most `rise`; a row whose floor stays above u_i has no pair that pays.
         let rise = v.iter().zip(&priced).map(|(new, old)| new - old).max().unwrap_or(0);
         floors.iter_mut().for_each(|floor| *floor = floor.saturating_sub(rise));
         let doubtful: Vec<u32> = (0..n as u32).filter(|&i| floors[i as usize] < u[i as usize]).collect();
-        let found = sweep(cost, &doubtful, Prices { rows: Some(&u), columns: &v }, LATER, threads);
+        let found = sweep(cost, &doubtful, Prices { rows: Some(&u), columns: &v }, later(round), threads);
         doubtful.iter().zip(&found.floors).for_each(|(&i, &floor)| floors[i as usize] = floor);
         if !found.pays {
             return SparsePlan { moved: moved(&simplex, n), rows: u, columns: v };
@@ -102,6 +108,7 @@ pub(crate) fn by_pricing_on(problem: &Sparse, threads: usize) -> SparsePlan {
         simplex.offer(fresh.iter().map(|pair| pair.arc(n)));
         priced = v;
     }
+    unreachable!("every round but the last offers a new pair, and there are finitely many")
 }
 
 /// The nodes of the network are the rows, the columns and the root. A unit is worth −u at a row and v at a column, so

@@ -1,11 +1,11 @@
 //! Where to begin: potentials from a coarse problem, and a tree from a greedy plan.
 
-use super::sweep::{Found, each_row, in_stretches};
+use super::sweep::{Found, each_row, in_stretches, lot};
 use super::{Costs, Sparse, by_pricing_on};
 use crate::math::flow::simplex::{Arc, Simplex};
 use crate::math::flow::tree::Link;
 
-/// Every so-manieth row and column make up the coarse problem.
+/// One in so many rows and columns make up the coarse problem.
 const COARSE: usize = 4;
 
 /// Fewer rows or columns than this need no coarse problem.
@@ -43,15 +43,15 @@ pub(super) fn coarse(problem: &Sparse, threads: usize) -> Vec<i64> {
         return vec![0; m];
     }
     let step = COARSE.max(n.max(m).div_ceil(LARGEST_TABLE));
-    let few: Vec<u32> = (0..n as u32).step_by(step).collect();
+    let (few, few_columns) = (one_of_each(step, n), one_of_each(step, m));
     let parts = in_stretches(cost, &few, threads, |few| {
-        let mut costs = Vec::with_capacity(few.len() * m.div_ceil(step));
-        each_row(cost, few, |_, row| costs.extend(row.iter().step_by(step)));
+        let mut costs = Vec::with_capacity(few.len() * few_columns.len());
+        each_row(cost, few, |_, row| costs.extend(few_columns.iter().map(|&j| row[j as usize])));
         costs
     });
-    let table = Table { columns: m.div_ceil(step), costs: parts.concat() };
-    let mut supplies: Vec<i64> = problem.supplies.iter().step_by(step).copied().collect();
-    let mut demands: Vec<i64> = problem.demands.iter().step_by(step).copied().collect();
+    let table = Table { columns: few_columns.len(), costs: parts.concat() };
+    let mut supplies: Vec<i64> = few.iter().map(|&i| problem.supplies[i as usize]).collect();
+    let mut demands: Vec<i64> = few_columns.iter().map(|&j| problem.demands[j as usize]).collect();
     even_out(&mut supplies, &mut demands);
     let u = by_pricing_on(&Sparse { supplies: &supplies, demands: &demands, cost: &table }, threads).rows;
     let parts = in_stretches(cost, &few, threads, |few| {
@@ -63,6 +63,11 @@ pub(super) fn coarse(problem: &Sparse, threads: usize) -> Vec<i64> {
         v
     });
     (0..m).map(|j| parts.iter().map(|v| v[j]).fold(i64::MAX, i64::min)).collect()
+}
+
+/// One of every `step` numbers below `count`, as if drawn by lot: a fixed stride might keep time with the data.
+fn one_of_each(step: usize, count: usize) -> Vec<u32> {
+    (0..count).step_by(step).map(|k| (k + lot(k, 0) as usize % step.min(count - k)) as u32).collect()
 }
 
 /// Gives the side that has less the same more everywhere, until both have as much.

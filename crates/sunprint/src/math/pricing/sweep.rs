@@ -82,11 +82,11 @@ pub(super) fn each_row(cost: &(dyn Costs + Sync), rows: &[u32], mut look: impl F
     }
 }
 
-/// The few smallest of the values offered, in order. Equal values are told apart by their `turn`.
+/// The few smallest of the values offered, in order: value, place among equal values, index.
 #[derive(Clone)]
 struct Least {
     few: usize,
-    items: Vec<(i64, u32)>,
+    items: Vec<(i64, u32, u32)>,
 }
 
 impl Least {
@@ -99,36 +99,23 @@ impl Least {
         if self.items.len() < self.few { i64::MAX } else { self.items[self.few - 1].0 }
     }
 
-    fn offer(&mut self, value: i64, turn: u32) {
-        let at = self.items.partition_point(|&item| item < (value, turn));
+    fn offer(&mut self, item: (i64, u32, u32)) {
+        let at = self.items.partition_point(|other| *other < item);
         if at < self.few {
-            self.items.insert(at, (value, turn));
+            self.items.insert(at, item);
             self.items.truncate(self.few);
         }
     }
 }
 
-/// Among equal values every row begins with another column, and every column with another row. Otherwise, in a crowd of
-/// equal points, all would ask for the same few.
-#[derive(Clone, Copy)]
-struct Turns {
-    of: usize,
-    per: usize,
-}
-
-impl Turns {
-    fn start(self, index: usize) -> usize {
-        index * self.of / self.per
+/// The order among equal values: as if drawn by lot, for each pair another. In a crowd of equal points all rows would
+/// otherwise ask for the same few columns.
+pub(super) fn lot(i: usize, j: usize) -> u32 {
+    let mut lot = (i as u32).wrapping_mul(0x9E37_79B1) ^ (j as u32).wrapping_mul(0x85EB_CA77);
+    for _ in 0..2 {
+        lot = (lot ^ (lot >> 15)).wrapping_mul(0x2C1B_3C6D);
     }
-
-    fn turn(self, index: usize, other: usize) -> u32 {
-        let start = self.start(index);
-        (if other >= start { other - start } else { other + self.of - start }) as u32
-    }
-
-    fn other(self, index: usize, turn: u32) -> usize {
-        (self.start(index) + turn as usize) % self.of
-    }
+    lot ^ (lot >> 13)
 }
 
 /// Looks at all pairs of these rows. Each row brings its few (`few.0`) smallest reduced costs c_ij − u_i − v_j, each
@@ -140,8 +127,7 @@ pub(super) fn sweep(
     few: (usize, usize),
     threads: usize,
 ) -> Found {
-    let (n, m) = (cost.rows(), cost.columns());
-    let turns = Turns { of: n, per: m };
+    let m = cost.columns();
     let mut all = Found { pairs: Vec::new(), least: Vec::new(), floors: Vec::new(), highest: 0, pays: false };
     let mut of_columns = vec![Least::new(few.1); m];
     for (part, columns) in in_stretches(cost, rows, threads, |rows| stretch(cost, rows, prices, few)) {
@@ -151,14 +137,14 @@ pub(super) fn sweep(
         all.highest = all.highest.max(part.highest);
         all.pays |= part.pays;
         for (all, part) in of_columns.iter_mut().zip(columns) {
-            part.items.into_iter().for_each(|(value, turn)| all.offer(value, turn));
+            part.items.into_iter().for_each(|item| all.offer(item));
         }
     }
     for (j, column) in of_columns.iter().enumerate() {
-        for &(reduced, turn) in &column.items {
-            let i = turns.other(j, turn);
+        for &(reduced, _, row) in &column.items {
+            let i = row as usize;
             let u = prices.rows.map_or_else(|| all.least[i], |u| u[i]);
-            all.pairs.push(Pair { row: i as u32, column: j as u32, cost: reduced + u + prices.columns[j] });
+            all.pairs.push(Pair { row, column: j as u32, cost: reduced + u + prices.columns[j] });
         }
     }
     all.pairs.sort_unstable();
@@ -168,8 +154,7 @@ pub(super) fn sweep(
 
 /// The sweep of one thread, and what its rows mean to each column.
 fn stretch(cost: &(dyn Costs + Sync), rows: &[u32], prices: Prices, few: (usize, usize)) -> (Found, Vec<Least>) {
-    let (n, m) = (cost.rows(), cost.columns());
-    let (row_turns, column_turns) = (Turns { of: m, per: n }, Turns { of: n, per: m });
+    let m = cost.columns();
     let mut found = Found { pairs: Vec::new(), least: Vec::new(), floors: Vec::new(), highest: 0, pays: false };
     let mut of_columns = vec![Least::new(few.1); m];
     // What a reduced cost must not exceed to be of interest to the column.
@@ -180,13 +165,12 @@ fn stretch(cost: &(dyn Costs + Sync), rows: &[u32], prices: Prices, few: (usize,
         let mut limit = i64::MAX;
         for (j, (&c, &v)) in row.iter().zip(prices.columns).enumerate() {
             if c - v <= limit {
-                of_row.offer(c - v, row_turns.turn(i, j));
+                of_row.offer((c - v, lot(i, j), j as u32));
                 limit = of_row.limit();
             }
         }
-        for &(_, turn) in &of_row.items {
-            let j = row_turns.other(i, turn);
-            found.pairs.push(Pair { row: i as u32, column: j as u32, cost: row[j] });
+        for &(_, _, column) in &of_row.items {
+            found.pairs.push(Pair { row: i as u32, column, cost: row[column as usize] });
         }
         let least = of_row.items[0].0;
         found.least.push(least);
@@ -200,7 +184,7 @@ fn stretch(cost: &(dyn Costs + Sync), rows: &[u32], prices: Prices, few: (usize,
         found.pays |= least < u;
         for (j, ((&c, &v), limit)) in row.iter().zip(prices.columns).zip(&mut limits).enumerate() {
             if c - v - u <= *limit {
-                of_columns[j].offer(c - v - u, column_turns.turn(j, i));
+                of_columns[j].offer((c - v - u, lot(i, j), i as u32));
                 *limit = of_columns[j].limit().min(*limit);
             }
         }

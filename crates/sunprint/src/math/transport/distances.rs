@@ -1,7 +1,7 @@
 //! All distances between two sets, row by row, in whole units.
 
 use super::metric::{Metric, TOO_SMALL};
-use crate::math::assignment::{CostRows, LARGEST_COST};
+use crate::math::assignment::LARGEST_COST;
 
 /// Columns that are computed side by side.
 const LANES: usize = 8;
@@ -45,38 +45,49 @@ impl Distances {
 
     /// The costs of row i to the first columns, as many as fit into `out`.
     pub fn fill<T: Copy>(&self, i: usize, out: &mut [T], convert: impl Fn(f64) -> T) {
-        let x = &self.a[i * self.width..][..self.width];
+        let columns = out.len();
+        self.fill_rows(&[i as u32], columns, out, convert);
+    }
+
+    /// The costs of some rows to the first `columns`, one row behind the other.
+    pub fn fill_rows<T: Copy>(&self, rows: &[u32], columns: usize, out: &mut [T], convert: impl Fn(f64) -> T) {
         match self.metric {
-            Metric::Euclidean => self.sweep(x, out, |sum, d| sum + d * d, |sums, block| roots(x, sums, block), convert),
-            Metric::Manhattan => self.sweep(x, out, |sum, d| sum + d.abs(), |sums, _| sums, convert),
+            Metric::Euclidean => self.sweep(rows, columns, out, |sum, d| sum + d * d, roots, convert),
+            Metric::Manhattan => self.sweep(rows, columns, out, |sum, d| sum + d.abs(), |_, sums, _| sums, convert),
             Metric::Largest => {
                 let larger = |most: f64, d: f64| if d.abs() > most { d.abs() } else { most };
-                self.sweep(x, out, larger, |sums, _| sums, convert);
+                self.sweep(rows, columns, out, larger, |_, sums, _| sums, convert);
             }
         }
     }
 
+    /// Block by block, each for all the rows while it is at hand.
     fn sweep<T: Copy>(
         &self,
-        x: &[f64],
+        rows: &[u32],
+        columns: usize,
         out: &mut [T],
         step: impl Fn(f64, f64) -> f64,
-        finish: impl Fn([f64; LANES], &[f64]) -> [f64; LANES],
+        finish: impl Fn(&[f64], [f64; LANES], &[f64]) -> [f64; LANES],
         convert: impl Fn(f64) -> T,
     ) {
-        for (out, block) in out.chunks_mut(LANES).zip(self.b.chunks_exact(LANES * self.width)) {
-            let mut sums = [0.0; LANES];
-            for (x, y) in x.iter().zip(block.chunks_exact(LANES)) {
-                for (sum, y) in sums.iter_mut().zip(y) {
-                    *sum = step(*sum, x - y);
+        let (firsts, blocks) = ((0..columns).step_by(LANES), self.b.chunks_exact(LANES * self.width));
+        for (first, block) in firsts.zip(blocks) {
+            for (&i, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
+                let x = &self.a[i as usize * self.width..][..self.width];
+                let mut sums = [0.0; LANES];
+                for (x, y) in x.iter().zip(block.chunks_exact(LANES)) {
+                    for (sum, y) in sums.iter_mut().zip(y) {
+                        *sum = step(*sum, x - y);
+                    }
                 }
+                let mut costs = finish(x, sums, block);
+                for cost in &mut costs {
+                    let units = *cost * self.per_unit;
+                    *cost = (if units < LARGEST_COST { units } else { LARGEST_COST }) + ROUND - ROUND;
+                }
+                out[first..].iter_mut().zip(costs).for_each(|(out, cost)| *out = convert(cost));
             }
-            let mut costs = finish(sums, block);
-            for cost in &mut costs {
-                let units = *cost * self.per_unit;
-                *cost = (if units < LARGEST_COST { units } else { LARGEST_COST }) + ROUND - ROUND;
-            }
-            out.iter_mut().zip(costs).for_each(|(out, cost)| *out = convert(cost));
         }
     }
 }
@@ -92,16 +103,4 @@ fn roots(x: &[f64], sums: [f64; LANES], block: &[f64]) -> [f64; LANES] {
         }
     }
     distances
-}
-
-impl CostRows for Distances {
-    fn size(&self) -> usize {
-        self.columns
-    }
-
-    fn row<'a>(&'a self, i: usize, columns: usize, buffer: &'a mut Vec<f64>) -> &'a [f64] {
-        buffer.resize(columns, 0.0);
-        self.fill(i, buffer, |cost| cost);
-        buffer
-    }
 }
