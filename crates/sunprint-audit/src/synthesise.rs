@@ -62,12 +62,9 @@ fn plan(settings: &Settings) -> Result<Plan> {
         "cube" => Method::Cube,
         _ => return Err(Error::new(Kind::Usage, "`--method` is default, paper or cube")),
     };
-    let mechanism = match settings.mechanism.as_str() {
-        "auto" => Mechanism::Auto,
-        "pmm" => Mechanism::Pmm,
-        "psmm" => Mechanism::Psmm,
-        _ => return Err(Error::new(Kind::Usage, "`--mechanism` is auto, pmm or psmm")),
-    };
+    let named = |mechanism: &Mechanism| mechanism.name() == settings.mechanism;
+    let mechanism = Mechanism::ALL.into_iter().find(named);
+    let mechanism = mechanism.ok_or_else(|| Error::new(Kind::Usage, "`--mechanism` is auto, pmm or psmm"))?;
     let shares = match settings.shares.as_deref() {
         None => None,
         Some(&[centre, spread, moments, measure]) => Some(Shares { centre, spread, moments, measure }),

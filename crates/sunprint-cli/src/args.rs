@@ -12,11 +12,12 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use sunprint::math::transport::Metric;
+use sunprint::plan::Mechanism;
 use sunprint::source::Format;
 
 pub use command::command;
 pub use evaluate::EvaluateArgs;
-use values::{at_least_one, formats, whole_number};
+use values::{at_least_one, formats, mechanisms, metrics, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -165,11 +166,11 @@ pub struct PlanArgs {
     #[arg(long, value_name = "K", value_parser = at_least_one::<usize>, allow_negative_numbers = true)]
     pub dimension: Option<usize>,
     /// How to measure the shape: `pmm` (a tree of counts), `psmm` (a lattice and the nearest measure) or `auto`
-    #[arg(long, value_enum, default_value_t = MechanismName::Auto, hide_possible_values = true)]
-    pub mechanism: MechanismName,
+    #[arg(long, default_value = "auto", value_parser = mechanisms(), hide_possible_values = true)]
+    pub mechanism: Mechanism,
     /// The distance that psmm moves mass by: l2, linf or l1 [default: l2]
-    #[arg(long, value_enum, hide_possible_values = true)]
-    pub metric: Option<MetricName>,
+    #[arg(long, value_parser = metrics(), hide_possible_values = true)]
+    pub metric: Option<Metric>,
     /// The side of psmm's cells, in units of a column's range [default: by the number of rows]
     #[arg(long, value_name = "SIDE", allow_negative_numbers = true)]
     pub cell: Option<f64>,
@@ -191,40 +192,6 @@ pub enum MethodName {
     Paper,
     // A tree of counts over the whole cube, without projection.
     Cube,
-}
-
-/// The mechanisms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum MechanismName {
-    #[default]
-    // Whichever was measured to be more accurate.
-    Auto,
-    // Counts on every level of a tree, made consistent.
-    Pmm,
-    // Counts in the cells of a lattice, and the measure nearest to them.
-    Psmm,
-}
-
-/// The distances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MetricName {
-    // Euclidean.
-    L2,
-    // The largest difference of a coordinate.
-    Linf,
-    // The sum of the differences.
-    L1,
-}
-
-impl MetricName {
-    /// The library's own name.
-    pub fn metric(self) -> Metric {
-        match self {
-            MetricName::L2 => Metric::Euclidean,
-            MetricName::Linf => Metric::Largest,
-            MetricName::L1 => Metric::Manhattan,
-        }
-    }
 }
 
 /// How many rows, and which.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MechanismName, MethodName, MetricName, PlanArgs, ReportArgs};
+use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MethodName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
 use crate::progress::Bars;
@@ -85,16 +85,11 @@ fn chosen_plan(args: &PlanArgs) -> Result<Plan> {
         MethodName::Paper => Method::Paper,
         MethodName::Cube => Method::Cube,
     };
-    let mechanism = match args.mechanism {
-        MechanismName::Auto => Mechanism::Auto,
-        MechanismName::Pmm => Mechanism::Pmm,
-        MechanismName::Psmm => Mechanism::Psmm,
-    };
-    if args.metric.is_some() && mechanism != Mechanism::Psmm {
+    if args.metric.is_some() && args.mechanism != Mechanism::Psmm {
         return Err(Error::new(Kind::Usage, "`--metric` works with `--mechanism psmm` only")
             .hint("give `--mechanism psmm` too, or leave `--metric` out"));
     }
-    let metric = args.metric.map_or(Metric::Euclidean, MetricName::metric);
+    let (mechanism, metric) = (args.mechanism, args.metric.unwrap_or(Metric::Euclidean));
     let public_basis = args.public_basis.as_deref().map(basis::read).transpose()?;
     let (dimension, texture, cell) = (args.dimension, !args.no_texture, args.cell);
     Ok(Plan { method, dimension, texture, mechanism, metric, cell, public_basis, ..Plan::default() })

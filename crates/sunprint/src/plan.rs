@@ -49,6 +49,9 @@ const LATTICE_FROM: usize = 3;
 const LATTICE_ROWS: f64 = 100.0;
 
 impl Mechanism {
+    /// All of them.
+    pub const ALL: [Mechanism; 3] = [Mechanism::Auto, Mechanism::Pmm, Mechanism::Psmm];
+
     /// The word on the command line.
     pub fn name(self) -> &'static str {
         match self {

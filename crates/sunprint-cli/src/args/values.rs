@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sunprint::evaluate::Metric;
+use sunprint::plan::Mechanism;
 use sunprint::source::Format;
 
 /// A count that may not be zero.
@@ -38,6 +39,14 @@ pub struct AtMost(pub Option<usize>);
 pub fn some_or_all(text: &str) -> Result<AtMost, &'static str> {
     let count = if text == "all" { Ok(None) } else { at_least_one(text).map(Some) };
     count.map(AtMost).map_err(|_: &str| "it is a whole number, at least 1, or `all`")
+}
+
+/// The mechanisms, by the library's own words.
+pub fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
+    PossibleValuesParser::new(Mechanism::ALL.map(Mechanism::name)).map(|word| {
+        let named = |mechanism: &Mechanism| mechanism.name() == word;
+        Mechanism::ALL.into_iter().find(named).unwrap_or_default()
+    })
 }
 
 /// The ground metrics, by the library's own words.

@@ -11,7 +11,6 @@ pub mod gram;
 pub mod lattice;
 pub mod normal;
 pub mod permutation;
-#[allow(dead_code, reason = "for point sets too large for a table")]
 pub(crate) mod pricing;
 pub mod rounding;
 pub mod stream;
