@@ -15,7 +15,7 @@
 //!  rows ──door──▶ codes (u16, fixed point)          the schema is public; the rows are not
 //!         pass 1 ─▶ sums            ─ noise ─▶ centre, spread                (released)
 //!         pass 2 ─▶ clipped Gram    ─ noise ─▶ covariance ─▶ basis, d'       (released)
-//!         pass 3 ─▶ cell counts     ─ noise ─▶ measure                       (released)
+//!         pass 3 ─▶ cell counts     ─ noise ─▶ measure (PMM | PSMM)          (released)
 //!  rows ◀──door── lift ◀── draw ◀── model = everything released
 //! ```
 //!
