@@ -107,7 +107,7 @@ impl Fit {
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
                 let allocation = mechanism::whole_allocation(&measure, rows, schema.strata(), &plan);
-                mechanism::check_paper_lattice(&plan, &allocation, width)?;
+                mechanism::check_paper_lattice(&plan, &allocation)?;
                 paper::stages(&mut receipt);
                 Stage::Products { covariance, mean, measure }
             }

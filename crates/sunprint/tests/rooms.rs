@@ -19,7 +19,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("tally", &["error"]),
     ("privacy", &["error"]),
     ("math", &["error"]),
-    ("measure", &["privacy", "math"]),
+    ("measure", &["error", "privacy", "math"]),
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("receipt", &["plan", "privacy", "schema"]),

@@ -303,7 +303,6 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { cell: Some(-1.0), ..psmm(Method::Cube) },
         Plan { cell: Some(f64::NAN), ..psmm(Method::Default) },
         Plan { cell: Some(1e-5), ..psmm(Method::Cube) },
-        Plan { cell: Some(1e-4), dimension: Some(3), ..psmm(Method::Paper) },
     ];
     for plan in wrong {
         let words = format!("{plan:?}");

@@ -123,8 +123,11 @@ impl Fit {
             }
             Partition::Lattice { plan, .. } => {
                 let shares = &plan.shares;
+                // The noise of all cells of a stratum together is that of one, times the root of their number.
+                let most = shares.sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
                 let cells = shares.cells as f64 / shares.total as f64;
-                self.remark_on_few_rows(cells, plan.strata.len(), amount, privacy);
+                let alike = if privacy == Privacy::Pure { most.sqrt() } else { most };
+                self.remark_on_few_rows(cells / alike, plan.strata.len(), amount, privacy);
                 let counts = self.kernel.lattice_counts("measure", shares, leaves, charge)?.into_inner();
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
@@ -136,7 +139,7 @@ impl Fit {
         Ok(Stage::Done(Box::new(release)))
     }
 
-    /// Says so where even the first cut is noise: where the deviation of its counts is half of a stratum or more.
+    /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more.
     ///
     /// `first` is the fraction w of the amount that these counts get. Pure: `Lap_Z(b)` with `b = 2/(ε w)` has deviation
     /// about `√2 b`. zCDP: `σ² = 1/(ρ w)`.

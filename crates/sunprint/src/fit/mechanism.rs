@@ -4,8 +4,7 @@ use super::Fit;
 use super::cells::{MeasureStage, Partition, Space};
 use crate::error::{Error, Kind, Result};
 use crate::measure::{
-    Allocation, Consistency, Geometry, MOST_CELLS, Side, finest, plan_lattice, plan_measure, plan_paper, solvable,
-    with_shares,
+    Allocation, Consistency, Geometry, Side, finest, plan_lattice, plan_measure, plan_paper, solvable, with_shares,
 };
 use crate::model::{Frame, Spot};
 use crate::plan::{Mechanism, Plan, as_float};
@@ -18,7 +17,7 @@ const PAPER_LATTICE: usize = 3;
 impl Fit {
     /// The default method's cells. Only public and released numbers enter.
     pub(super) fn partition(&mut self, space: &Space<'_>, allocation: &Allocation, stratum_rows: &[f64]) -> Partition {
-        let plan = &self.plan;
+        let plan = self.plan.clone();
         let strata = stratum_rows.len();
         let partition = match plan.mechanism.chosen(space.sides.len(), allocation.scaled_rows()) {
             Mechanism::Psmm => {
@@ -28,15 +27,7 @@ impl Fit {
                         plan_lattice(space.sides, allocation, stratum_rows, rows_per_cell, plan.metric)
                     }
                     Some(cell) => {
-                        let mut geometry = Geometry::new(space.sides, cell);
-                        if !solvable(&geometry, plan.metric, strata) {
-                            geometry = finest(space.sides, MOST_CELLS, plan.metric, strata);
-                            self.receipt.remarks.push(format!(
-                                "cells of side {cell} would make a lattice too large to be solved; {:.4} was taken, \
-                                 the finest that fits",
-                                geometry.cell
-                            ));
-                        }
+                        let geometry = self.fitting(space.sides, cell, allocation);
                         with_shares(vec![geometry; strata], plan.metric)
                     }
                 };
@@ -50,10 +41,29 @@ impl Fit {
         partition
     }
 
-    /// The paper's cells: Algorithm 4 below dimension 3, Algorithm 5 from there on, where its lattice can be solved.
+    /// A lattice with cells of a given side, or the finest that fits if that would be too many; the receipt says so.
+    fn fitting(&mut self, sides: &[Side], cell: f64, allocation: &Allocation) -> Geometry {
+        let most = allocation.most_cells(allocation.rows / allocation.strata.max(1) as f64);
+        let wanted = Geometry::new(sides, cell);
+        if solvable(&wanted, self.plan.metric, most) {
+            return wanted;
+        }
+        let geometry = finest(sides, most, self.plan.metric);
+        self.receipt.remarks.push(format!(
+            "a lattice with cells of side {cell:.4} would have {} cells, too many for these rows; cells of side {:.4} \
+             were taken, the finest that fit",
+            number(wanted.size()),
+            geometry.cell
+        ));
+        geometry
+    }
+
+    /// The paper's cells: Algorithm 4 below dimension 3, Algorithm 5 from there on.
     ///
     /// Algorithm 5 cuts the ball of radius R into cells of side `δ = √(d/d′) (εn)^{−1/d′}` and keeps those whose lower
-    /// corner lies in the ball; rows of the others would be lost, so here the lattice covers the whole R-cube.
+    /// corner lies in the ball; rows of the others would be lost, so here the lattice covers the whole R-cube. That is
+    /// often far more cells than rows; then δ is the finest that fits. Where not even two cells along every direction
+    /// fit, there is no lattice to speak of, and PMM is taken.
     pub(super) fn paper_partition(&mut self, space: &Space<'_>, allocation: &Allocation) -> Partition {
         let (k, width) = (space.sides.len(), self.schema.width());
         let wanted = match self.plan.mechanism {
@@ -61,17 +71,15 @@ impl Fit {
             Mechanism::Psmm => true,
             Mechanism::Pmm => false,
         };
-        let cell = |k: usize| self.plan.cell.unwrap_or_else(|| paper_cell(width, k, allocation));
-        let lattice = |k: usize| Geometry::new(&space.sides[..k], cell(k));
-        let fits = |geometry: &Geometry| solvable(geometry, self.plan.metric, allocation.strata);
-        let partition = if wanted && fits(&lattice(k)) {
-            Partition::lattice(space, with_shares(vec![lattice(k); allocation.strata], self.plan.metric))
+        let fits = largest_dimension(allocation, &self.plan).is_some_and(|most| k <= most);
+        let partition = if wanted && fits {
+            let cell = self.plan.cell.unwrap_or_else(|| paper_cell(width, k, allocation));
+            let geometry = self.fitting(space.sides, cell, allocation);
+            Partition::lattice(space, with_shares(vec![geometry; allocation.strata], self.plan.metric))
         } else {
             if wanted {
-                let fitting = (1..k).rev().find(|&k| fits(&lattice(k)));
-                self.receipt
-                    .remarks
-                    .push(too_large(k, cell(k), lattice(k).size(), fitting) + ": PMM was taken instead");
+                let sentence = too_many_dimensions(k, largest_dimension(allocation, &self.plan));
+                self.receipt.remarks.push(sentence + ": PMM was taken instead");
             }
             Partition::tree(space, plan_paper(space.sides, allocation), Consistency::Proportional)
         };
@@ -82,34 +90,37 @@ impl Fit {
 
 /// δ of Algorithm 5; with zCDP, ε is that of Laplace noise of the same deviation.
 fn paper_cell(width: usize, k: usize, allocation: &Allocation) -> f64 {
-    let scaled = allocation.scaled_rows().max(1.0);
-    (width as f64 / k as f64).sqrt() * scaled.powf(-1.0 / k as f64)
+    (width as f64 / k as f64).sqrt() * allocation.scaled_rows().max(1.0).powf(-1.0 / k as f64)
 }
 
-/// The sentence about a lattice that cannot be solved.
-fn too_large(k: usize, cell: f64, size: f64, fitting: Option<usize>) -> String {
-    let cells = if size < 1e15 { format!("{size:.0}") } else { format!("10^{:.0}", size.log10()) };
-    let advice = match fitting {
-        Some(fitting) => format!("d′ of at most {fitting} would fit"),
-        None => "no d′ would fit".to_string(),
-    };
-    format!("the lattice of dimension {k} with cells of side {cell:.4} would have {cells} cells, too many; {advice}")
+/// The most dimensions in which two cells along every direction of a cube can be solved.
+fn largest_dimension(allocation: &Allocation, plan: &Plan) -> Option<usize> {
+    let most = allocation.most_cells(allocation.rows / allocation.strata.max(1) as f64);
+    let halves = |k: usize| Geometry::new(&vec![Side { low: 0.0, width: 1.0 }; k], 0.5);
+    (1..64).take_while(|&k| solvable(&halves(k), plan.metric, most)).last()
 }
 
-/// Refuses, before anything is spent, a lattice of the paper's that is sure to be too large: its cube has sides of
-/// `2R ≥ 2√d`, whatever is measured.
-pub(super) fn check_paper_lattice(plan: &Plan, allocation: &Allocation, width: usize) -> Result<()> {
+/// The sentence about a lattice of too many dimensions.
+fn too_many_dimensions(k: usize, fitting: Option<usize>) -> String {
+    let advice = fitting.map_or("none fits".to_string(), |most| format!("a `--dimension` of at most {most} fits"));
+    let cells = number((k as f64).exp2());
+    format!("two cells along each of {k} directions make a lattice of {cells} cells, too many to be solved; {advice}")
+}
+
+/// A number of cells in words.
+fn number(cells: f64) -> String {
+    if cells < 1e15 { format!("{cells:.0}") } else { format!("10^{:.0}", cells.log10()) }
+}
+
+/// Refuses, before anything is spent, a lattice of the paper's in too many dimensions.
+pub(super) fn check_paper_lattice(plan: &Plan, allocation: &Allocation) -> Result<()> {
     let (Mechanism::Psmm, Some(k)) = (plan.mechanism, plan.dimension) else { return Ok(()) };
-    let side = Side { low: 0.0, width: 2.0 * (width as f64).sqrt() };
-    let cell = |k: usize| plan.cell.unwrap_or_else(|| paper_cell(width, k, allocation));
-    let lattice = |k: usize| Geometry::new(&vec![side; k], cell(k));
-    let fits = |k: usize| solvable(&lattice(k), plan.metric, allocation.strata);
-    if fits(k) {
+    let fitting = largest_dimension(allocation, plan);
+    if fitting.is_some_and(|most| k <= most) {
         return Ok(());
     }
-    let fitting = (1..k).rev().find(|&k| fits(k));
-    Err(Error::new(Kind::Usage, too_large(k, cell(k), lattice(k).size(), fitting))
-        .hint("give a smaller `--dimension`, a larger `--cell`, or `--mechanism pmm`"))
+    Err(Error::new(Kind::Usage, too_many_dimensions(k, fitting))
+        .hint("give a smaller `--dimension`, or `--mechanism pmm`"))
 }
 
 /// PMM or PSMM on `[0, 1]^d` itself: nothing is projected.
@@ -119,15 +130,20 @@ pub(super) fn check_paper_lattice(plan: &Plan, allocation: &Allocation, width: u
 pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, plan: &Plan) -> Result<MeasureStage> {
     let sides = vec![Side { low: 0.0, width: 1.0 }; width];
     let strata = allocation.strata;
-    let partition = match plan.mechanism.chosen(width, allocation.scaled_rows()) {
-        Mechanism::Psmm => {
-            let geometry = cube_lattice(&sides, allocation, plan)?;
+    let lattice = match (plan.mechanism, plan.mechanism.chosen(width, allocation.scaled_rows())) {
+        // What was not asked for is not refused.
+        (Mechanism::Auto, Mechanism::Psmm) => cube_lattice(&sides, allocation, plan).ok(),
+        (_, Mechanism::Psmm) => Some(cube_lattice(&sides, allocation, plan)?),
+        _ => None,
+    };
+    let partition = match lattice {
+        Some(geometry) => {
             let unit = |j: usize| (0..width).map(|i| if i == j { 1.0 } else { 0.0 }).collect();
             let vectors: Vec<Vec<f64>> = (0..width).map(unit).collect();
             let space = Space { centre: &vec![0; width], vectors: &vectors, sides: &sides };
             Partition::lattice(&space, with_shares(vec![geometry; strata], plan.metric))
         }
-        Mechanism::Auto | Mechanism::Pmm => {
+        None => {
             let rows = vec![allocation.rows / strata as f64; strata];
             Partition::columns(plan_measure(&sides, allocation, &rows), Consistency::LeastSquares)
         }
@@ -145,34 +161,29 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
 
 /// The lattice on the cube: as fine as the rows allow, but at least two cells along every column.
 fn cube_lattice(sides: &[Side], allocation: &Allocation, plan: &Plan) -> Result<Geometry> {
-    let strata = allocation.strata;
-    let fits = |geometry: &Geometry| solvable(geometry, plan.metric, strata);
-    let halves = Geometry::new(sides, 0.5);
+    let rows = allocation.rows / allocation.strata.max(1) as f64;
+    let most = allocation.most_cells(rows);
     let geometry = match plan.cell {
         Some(cell) => Geometry::new(sides, cell),
         None => {
-            let most = allocation.cells_for(allocation.rows / strata as f64, plan.tuning.rows_per_cell_in(sides.len()));
-            let geometry = finest(sides, most, plan.metric, strata);
-            if geometry.size() > 1.0 { geometry } else { halves.clone() }
+            let suitable = allocation.cells_for(rows, plan.tuning.rows_per_cell_in(sides.len())).min(most);
+            let geometry = finest(sides, suitable, plan.metric);
+            if geometry.size() > 1.0 { geometry } else { Geometry::new(sides, 0.5) }
         }
     };
-    if fits(&geometry) {
+    if solvable(&geometry, plan.metric, most) {
         return Ok(geometry);
     }
-    let columns = (1..=sides.len()).rev().find(|&d| fits(&Geometry::new(&sides[..d], 0.5))).unwrap_or(0);
-    let advice = if fits(&halves) {
-        format!("`--cell` of at least {:.4} fits", finest(sides, MOST_CELLS, plan.metric, strata).cell)
+    let columns = largest_dimension(allocation, plan).unwrap_or(0);
+    let advice = if sides.len() <= columns {
+        format!("`--cell` of at least {:.4} fits these rows", finest(sides, most, plan.metric).cell)
     } else {
-        format!("at most {columns} columns fit a lattice; leave `--mechanism` or `--method` out")
+        format!("at most {columns} columns fit; leave `--mechanism` out, or `--method`")
     };
-    let size = geometry.size();
-    let cells = if size < 1e15 { format!("{size:.0}") } else { format!("10^{:.0}", size.log10()) };
+    let (columns, cells) = (sides.len(), number(geometry.size()));
     Err(Error::new(
         Kind::Usage,
-        format!(
-            "`--mechanism psmm` on the cube of {} columns would need a lattice of {cells} cells, too many to be solved",
-            sides.len()
-        ),
+        format!("`--mechanism psmm` on the cube of {columns} columns needs a lattice of {cells} cells, too many to be solved"),
     )
     .hint(advice))
 }

@@ -31,12 +31,17 @@ const WHOLE: u64 = 1_000;
 const STRATA: u64 = 100;
 
 /// Never more cells, over all strata.
-pub const MOST_CELLS: f64 = 4_194_304.0;
+const MOST_CELLS: f64 = 1_048_576.0;
+/// Never more cells times the deviation of their noise, over the rows. Beyond that the counts are noise and little else,
+/// mass has to be carried across the whole lattice, and the time grows with the square of the cells.
+const MOST_NOISE: f64 = 22.0;
+/// So many cells are quickly solved whatever the noise.
+const FEW_CELLS: f64 = 1_024.0;
 /// Never more cells times moves: the flow looks along every move of every cell.
 const MOST_MOVES: f64 = 268_435_456.0;
 
 /// Noisy counts beyond this are cut off, so that their sums stay inside 64 bits: post-processing.
-const LARGEST_COUNT: i64 = 1 << 40;
+const LARGEST_COUNT: i64 = 1 << 38;
 
 impl Allocation {
     /// The ε of Laplace noise of the same deviation: `Lap_Z(2/ε)` has `√8/ε`, the Gaussian `1/√ρ`.
@@ -55,6 +60,13 @@ impl Allocation {
     /// The part of the amount that the cells get.
     fn cell_fraction(&self) -> f64 {
         if self.strata > 1 { (WHOLE - STRATA) as f64 / WHOLE as f64 } else { 1.0 }
+    }
+
+    /// How many cells a lattice may have for so many rows, as one of the strata's.
+    pub fn most_cells(&self, rows: f64) -> f64 {
+        let strata = self.strata.max(1) as f64;
+        let sensible = MOST_NOISE / 8.0_f64.sqrt() * self.cells_for(rows, 1.0);
+        sensible.max(FEW_CELLS.min(64.0 * FEW_CELLS / strata)).min(MOST_CELLS / strata)
     }
 
     /// How many cells suit so many rows: those that hold `rows_per_cell` deviations of the noise on average.
@@ -113,26 +125,22 @@ fn moves(geometry: &Geometry, metric: Metric) -> f64 {
     }
 }
 
-/// Whether a lattice is small enough to be solved, as one of `strata` equal ones.
-pub fn solvable(geometry: &Geometry, metric: Metric, strata: usize) -> bool {
+/// Whether a lattice is small enough to be solved: at most `most` cells, and not too many moves.
+pub fn solvable(geometry: &Geometry, metric: Metric, most: f64) -> bool {
     let long = geometry.shape.iter().filter(|&&cells| cells > 1).count();
-    let size = geometry.size() * strata as f64;
-    long <= MOST_SIDES && size <= MOST_CELLS && size * moves(geometry, metric) <= MOST_MOVES
+    let size = geometry.size();
+    long <= MOST_SIDES && size <= most && size * moves(geometry, metric) <= MOST_MOVES
 }
 
-/// The finest lattice of cubes over the box that has at most `most` cells and is small enough to be solved.
+/// The finest lattice of cubes over the box that can be solved with at most `most` cells.
 ///
 /// The number of cells falls as their side grows, so bisection finds the side; there it fits a side of the box exactly.
-pub fn finest(sides: &[Side], most: f64, metric: Metric, strata: usize) -> Geometry {
-    let fits = |cell: f64| {
-        let geometry = Geometry::new(sides, cell);
-        geometry.size() <= most.max(1.0) && solvable(&geometry, metric, strata)
-    };
+pub fn finest(sides: &[Side], most: f64, metric: Metric) -> Geometry {
     let mut high = sides.iter().fold(0.0_f64, |widest, side| widest.max(side.width));
     let mut low = high * 1e-7;
     for _ in 0..60 {
         let middle = (low * high).sqrt();
-        if fits(middle) {
+        if solvable(&Geometry::new(sides, middle), metric, most.max(1.0)) {
             high = middle;
         } else {
             low = middle;
@@ -149,8 +157,8 @@ pub fn plan_lattice(
     rows_per_cell: f64,
     metric: Metric,
 ) -> LatticePlan {
-    let strata = stratum_rows.len();
-    let lattice = |&rows: &f64| finest(sides, allocation.cells_for(rows, rows_per_cell), metric, strata);
+    let most = |rows: f64| allocation.cells_for(rows, rows_per_cell).min(allocation.most_cells(rows));
+    let lattice = |&rows: &f64| finest(sides, most(rows), metric);
     with_shares(stratum_rows.iter().map(lattice).collect(), metric)
 }
 
@@ -171,58 +179,100 @@ pub fn nearest_measure(
     privacy: Privacy,
     watch: &dyn Fn(u64, u64),
 ) -> Result<Measure> {
-    let totals = stratum_totals(counts, &plan.shares, rows, amount, privacy);
-    let supplies: Vec<Vec<i64>> = counts.iter().zip(&totals).map(|(stratum, &n)| levelled(&stratum.cells, n)).collect();
-    let missing: Vec<u64> =
-        supplies.iter().map(|s| s.iter().filter(|&&x| x < 0).map(|x| x.unsigned_abs()).sum()).collect();
-    let whole: u64 = missing.iter().sum();
-    let mut before = 0;
-    let mut lattices = Vec::with_capacity(counts.len());
-    for (((geometry, supplies), total), missing) in plan.strata.iter().zip(supplies).zip(totals).zip(missing) {
-        // A side of one cell has no moves: without it the cells have the same numbers.
-        let shape: Vec<u32> = geometry.shape.iter().copied().filter(|&cells| cells > 1).collect();
-        let measure = if shape.is_empty() {
-            vec![total]
-        } else {
-            // On a line all distances agree, and steps of cost 1 are the quickest.
-            let metric = if shape.len() == 1 { Metric::Largest } else { plan.metric };
-            let lattice = Lattice::new(&shape, metric)?;
-            lattice.nearest(&supplies, total, &|served| watch(before + served, whole)).measure
-        };
-        before += missing;
-        watch(before, whole);
-        lattices.push(StratumLattice { geometry: geometry.clone(), leaves: occupied(measure) });
-    }
-    Ok(Measure::Lattice(LatticeMeasure { lattices }))
-}
-
-/// How many rows each stratum gets: its own noisy count and the sum of its noisy cells, weighed by their variances, then
-/// the nearest integers that add up to n.
-fn stratum_totals(
-    counts: &[StratumCells],
-    shares: &LatticeShares,
-    rows: u64,
-    amount: f64,
-    privacy: Privacy,
-) -> Vec<u64> {
     let variance = |weight: u64| {
-        let part = amount * weight as f64 / shares.total as f64;
+        let part = amount * weight as f64 / plan.shares.total as f64;
         match privacy {
             Privacy::Pure => 8.0 / (part * part),
             Privacy::Concentrated => 1.0 / part,
         }
     };
+    let (root, cell) = (variance(plan.shares.root.max(1)), variance(plan.shares.cells));
+    let totals = stratum_totals(counts, root, cell, rows);
+    let problems: Vec<Problem> = counts
+        .iter()
+        .zip(&plan.strata)
+        .zip(&totals)
+        .map(|((stratum, geometry), &total)| Problem::new(&stratum.cells, geometry, total, cell.sqrt()))
+        .collect();
+    let whole: u64 = problems.iter().map(Problem::missing).sum();
+    let mut before = 0;
+    let mut lattices = Vec::with_capacity(counts.len());
+    for problem in problems {
+        let measure = problem.solve(plan.metric, &|served| watch(before + served, whole))?;
+        before += problem.missing();
+        watch(before, whole);
+        lattices.push(StratumLattice { geometry: problem.geometry, leaves: occupied(measure) });
+    }
+    Ok(Measure::Lattice(LatticeMeasure { lattices }))
+}
+
+/// What one stratum's flow is about.
+struct Problem {
+    geometry: Geometry,
+    supplies: Vec<i64>,
+    total: u64,
+}
+
+impl Problem {
+    /// Counts with noise of a deviation, joined with their neighbours as long as they are too noisy to be told apart: a
+    /// stratum may have turned out to hold far fewer rows than its lattice was made for.
+    fn new(counts: &[i64], geometry: &Geometry, total: u64, deviation: f64) -> Problem {
+        let cut = |&count: &i64| count.clamp(-LARGEST_COUNT, LARGEST_COUNT);
+        let (mut counts, mut geometry, mut deviation) =
+            (counts.iter().map(cut).collect::<Vec<_>>(), geometry.clone(), deviation);
+        while counts.len() as f64 > FEW_CELLS && counts.len() as f64 * deviation > MOST_NOISE * (total + 1) as f64 {
+            let many = counts.len() as f64;
+            (counts, geometry) = joined(&counts, &geometry);
+            deviation *= (many / counts.len() as f64).sqrt();
+        }
+        Problem { supplies: levelled(counts, total), geometry, total }
+    }
+
+    /// The mass that is to be found.
+    fn missing(&self) -> u64 {
+        self.supplies.iter().filter(|&&supply| supply < 0).map(|supply| supply.unsigned_abs()).sum()
+    }
+
+    fn solve(&self, metric: Metric, progress: &dyn Fn(u64)) -> Result<Vec<u64>> {
+        // A side of one cell has no moves: without it the cells have the same numbers.
+        let shape: Vec<u32> = self.geometry.shape.iter().copied().filter(|&cells| cells > 1).collect();
+        if shape.is_empty() {
+            return Ok(vec![self.total]);
+        }
+        // On a line all distances agree, and steps of cost 1 are the quickest.
+        let metric = if shape.len() == 1 { Metric::Largest } else { metric };
+        Ok(Lattice::new(&shape, metric)?.nearest(&self.supplies, self.total, progress).measure)
+    }
+}
+
+/// Cells of twice the side: each holds two neighbours along every coordinate, or the last one alone.
+fn joined(counts: &[i64], geometry: &Geometry) -> (Vec<i64>, Geometry) {
+    let shape: Vec<u32> = geometry.shape.iter().map(|cells| cells.div_ceil(2)).collect();
+    let mut sums = vec![0_i64; shape.iter().map(|&cells| cells as usize).product()];
+    for (index, &count) in counts.iter().enumerate() {
+        let (mut rest, mut stride, mut at) = (index, 1, 0);
+        for (&fine, &coarse) in geometry.shape.iter().zip(&shape).rev() {
+            at += rest % fine as usize / 2 * stride;
+            (rest, stride) = (rest / fine as usize, stride * coarse as usize);
+        }
+        sums[at] += count;
+    }
+    (sums, Geometry { cell: 2.0 * geometry.cell, lows: geometry.lows.clone(), shape })
+}
+
+/// How many rows each stratum gets: its own noisy count and the sum of its noisy cells, weighed by their variances, then
+/// the nearest integers that add up to n.
+fn stratum_totals(counts: &[StratumCells], root: f64, cell: f64, rows: u64) -> Vec<u64> {
     let (values, variances): (Vec<f64>, Vec<f64>) = counts
         .iter()
         .map(|stratum| {
             let sum = stratum.cells.iter().map(|&count| count as f64).sum::<f64>();
-            let loose = variance(shares.cells) * stratum.cells.len() as f64;
+            let loose = cell * stratum.cells.len() as f64;
             match stratum.root {
                 None => (sum, loose),
-                Some(root) => {
-                    let tight = variance(shares.root);
-                    let (a, b) = (1.0 / tight, 1.0 / loose);
-                    ((root as f64 * a + sum * b) / (a + b), 1.0 / (a + b))
+                Some(own) => {
+                    let (a, b) = (1.0 / root, 1.0 / loose);
+                    ((own as f64 * a + sum * b) / (a + b), 1.0 / (a + b))
                 }
             }
         })
@@ -232,12 +282,12 @@ fn stratum_totals(
 
 /// Shifts all counts alike so that their sum is as near to `total` as whole steps allow: the least-squares correction
 /// for a known sum. What is left, less than half a unit for each cell, is the bank's.
-fn levelled(cells: &[i64], total: u64) -> Vec<i64> {
-    let cut: Vec<i64> = cells.iter().map(|&count| count.clamp(-LARGEST_COUNT, LARGEST_COUNT)).collect();
-    let over = i128::from(total) - cut.iter().map(|&count| i128::from(count)).sum::<i128>();
-    let many = cells.len().max(1) as i128;
-    let step = (2 * over + many).div_euclid(2 * many).clamp(-i128::from(LARGEST_COUNT), i128::from(LARGEST_COUNT));
-    cut.into_iter().map(|count| count + step as i64).collect()
+fn levelled(counts: Vec<i64>, total: u64) -> Vec<i64> {
+    let over = i128::from(total) - counts.iter().map(|&count| i128::from(count)).sum::<i128>();
+    let many = counts.len().max(1) as i128;
+    let step = (2 * over + many).div_euclid(2 * many);
+    // No larger than the largest count and total: inside an i64, and so are all sums over a million cells.
+    counts.into_iter().map(|count| count + step as i64).collect()
 }
 
 #[cfg(test)]
@@ -254,17 +304,18 @@ mod tests {
         fn the_finest_lattice_has_no_more_cells_than_allowed(widths in prop::collection::vec(1e-6_f64..40.0, 1..9), most in 1.0_f64..1e5,
                                                              metric in prop::sample::select(vec![Metric::Euclidean, Metric::Largest, Metric::Manhattan])) {
             let sides = sides(&widths);
-            let geometry = finest(&sides, most, metric, 1);
-            prop_assert!(geometry.size() <= most && solvable(&geometry, metric, 1));
+            let geometry = finest(&sides, most, metric);
+            prop_assert!(solvable(&geometry, metric, most));
             // A slightly finer one would be too fine, unless the sides are hairs.
             let finer = Geometry::new(&sides, geometry.cell * 0.999);
-            prop_assert!(finer.size() > most || !solvable(&finer, metric, 1) || geometry.cell < 1e-5 * widths.iter().fold(0.0, |m: f64, &w| m.max(w)));
+            prop_assert!(!solvable(&finer, metric, most) || geometry.cell < 1e-5 * widths.iter().fold(0.0, |m: f64, &w| m.max(w)));
         }
 
         #[test]
         fn levelled_counts_miss_the_total_by_less_than_half_a_row_a_cell(cells in prop::collection::vec(-50_i64..200, 1..40), total in 0_u64..5000) {
-            let sum: i64 = levelled(&cells, total).iter().sum();
-            prop_assert!(2 * (total as i64 - sum).abs() <= cells.len() as i64);
+            let many = cells.len() as i64;
+            let sum: i64 = levelled(cells, total).iter().sum();
+            prop_assert!(2 * (total as i64 - sum).abs() <= many);
         }
     }
 
@@ -287,5 +338,32 @@ mod tests {
         let plan = with_shares(vec![Geometry::new(&sides(&[3.0, 2.0]), 1.0)], Metric::Largest);
         let measure = nearest_measure(&counts, &plan, 20, 1.0, Privacy::Pure, &|_, _| {}).unwrap();
         assert_eq!(measure.leaves(0), [(0, 3), (2, 9), (3, 1), (5, 7)]);
+    }
+
+    /// Pure noise on a fine lattice, of any size: it is joined until it can be solved quickly, and n rows come out.
+    #[test]
+    fn counts_that_are_all_noise_are_joined() {
+        let sides = sides(&[1.0, 1.0, 0.01]);
+        let geometry = Geometry::new(&sides, 0.002);
+        let mut dice = crate::math::stream::Stream::new(1, 0, 0);
+        for scale in [10_i64, 1 << 37, i64::MAX / 4] {
+            let mut noise = || (dice.below(2 * scale as u64) as i64) - scale;
+            let cells: Vec<i64> = (0..geometry.size() as usize).map(|_| noise()).collect();
+            let problem = Problem::new(&cells, &geometry, 7, scale as f64);
+            assert!(problem.geometry.size() <= FEW_CELLS && problem.supplies.len() as f64 == problem.geometry.size());
+            let measure = problem.solve(Metric::Euclidean, &|_| {}).unwrap();
+            assert_eq!(measure.iter().sum::<u64>(), 7);
+            let volume: f64 = (0..measure.len() as u64)
+                .map(|i| problem.geometry.cell(i, &sides).iter().map(|side| side.width).product::<f64>())
+                .sum();
+            assert!((volume - 0.01).abs() < 1e-12, "the joined cells tile the box");
+        }
+    }
+
+    #[test]
+    fn joined_cells_hold_what_their_parts_held() {
+        let geometry = Geometry::new(&sides(&[3.0, 2.0]), 1.0);
+        let (sums, coarse) = joined(&[1, 2, 4, 8, 16, 32], &geometry);
+        assert_eq!((sums, coarse.shape), (vec![15, 48], vec![2, 1]));
     }
 }

@@ -73,7 +73,7 @@ impl Geometry {
     }
 
     /// What of a cell lies in the box.
-    fn cell(&self, index: u64, sides: &[Side]) -> Vec<Side> {
+    pub(super) fn cell(&self, index: u64, sides: &[Side]) -> Vec<Side> {
         let mut rest = index;
         let mut cell: Vec<Side> = sides
             .iter()
