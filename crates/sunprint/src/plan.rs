@@ -44,9 +44,9 @@ pub enum Mechanism {
     Psmm,
 }
 
-/// Auto takes PSMM from this εn on: in two dimensions, and in more. Never in one.
+/// Auto takes PSMM from this εn on, for the rows of one stratum: in two dimensions, and in more. Never in one.
 const LATTICE_ROWS_IN_TWO: f64 = 5_000.0;
-const LATTICE_ROWS: f64 = 100.0;
+const LATTICE_ROWS: f64 = 300.0;
 
 impl Mechanism {
     /// All of them.
@@ -61,7 +61,7 @@ impl Mechanism {
         }
     }
 
-    /// Auto decided, by the dimension and εn, the rows times the ε of the measure. See `docs/mechanisms.md` for the
+    /// Auto decided, by the dimension and εn, the rows of a stratum times the ε of the measure. See `docs/mechanisms.md` for the
     /// figures behind the rule.
     pub(crate) fn chosen(self, dimension: usize, scaled_rows: f64) -> Mechanism {
         match self {

@@ -194,7 +194,10 @@ fn check_everything(name: &str, width: usize, strata: usize, codes: &Codes, epsi
         Plan { mechanism: Mechanism::Psmm, dimension: Some(width.min(3)), cell: Some(0.7), ..plan(Method::Paper) },
         Plan { mechanism: Mechanism::Psmm, metric: Metric::Manhattan, ..plan(Method::Cube) },
     ];
-    for plan in &plans {
+    // On the cube of more columns there is no lattice to ask for.
+    for plan in
+        plans.iter().filter(|plan| plan.method != Method::Cube || plan.mechanism == Mechanism::Auto || width <= 10)
+    {
         for delta in [None, Some("1e-9")] {
             for seed in (0..=seeds).skip(usize::from(seeds == 1)) {
                 let kernel = if seed == 0 { Kernel::quiet() } else { Kernel::seeded(seed) };

@@ -19,7 +19,7 @@ impl Fit {
     pub(super) fn partition(&mut self, space: &Space<'_>, allocation: &Allocation, stratum_rows: &[f64]) -> Partition {
         let plan = self.plan.clone();
         let strata = stratum_rows.len();
-        let partition = match plan.mechanism.chosen(space.sides.len(), allocation.scaled_rows()) {
+        let partition = match plan.mechanism.chosen(space.sides.len(), allocation.scaled_rows_of_a_stratum()) {
             Mechanism::Psmm => {
                 let lattice = match plan.cell {
                     None => {
@@ -130,7 +130,7 @@ pub(super) fn check_paper_lattice(plan: &Plan, allocation: &Allocation) -> Resul
 pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, plan: &Plan) -> Result<MeasureStage> {
     let sides = vec![Side { low: 0.0, width: 1.0 }; width];
     let strata = allocation.strata;
-    let lattice = match (plan.mechanism, plan.mechanism.chosen(width, allocation.scaled_rows())) {
+    let lattice = match (plan.mechanism, plan.mechanism.chosen(width, allocation.scaled_rows_of_a_stratum())) {
         // What was not asked for is not refused.
         (Mechanism::Auto, Mechanism::Psmm) => cube_lattice(&sides, allocation, plan).ok(),
         (_, Mechanism::Psmm) => Some(cube_lattice(&sides, allocation, plan)?),

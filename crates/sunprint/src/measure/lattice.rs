@@ -52,6 +52,11 @@ impl Allocation {
         }
     }
 
+    /// εn for the rows of one stratum of many equal ones.
+    pub fn scaled_rows_of_a_stratum(&self) -> f64 {
+        self.scaled_rows() / self.strata.max(1) as f64
+    }
+
     /// εn.
     pub fn scaled_rows(&self) -> f64 {
         self.laplace_epsilon() * self.rows
