@@ -4,9 +4,9 @@
 //! c_ij < u_i + v_j pays, is offered, and the simplex goes on from the tree it has. When no pair pays, the plan is
 //! optimal among all, and u and v prove it. What makes this take few rounds:
 //!
-//! * the first pairs are chosen by the potentials of a coarse problem ([`start`]);
+//! * the first pairs are chosen by the potentials of a coarse problem ([`mod@start`]);
 //! * a row brings the pairs that nearly pay along with those that pay, and remembers a floor under all others. Potentials
-//!   move little in later rounds, and most rows are proved by their floor without computing a cost again ([`sweep`]).
+//!   move little in later rounds, and most rows are proved by their floor without computing a cost again ([`mod@sweep`]).
 
 mod start;
 mod sweep;

@@ -11,7 +11,7 @@ const COARSE: usize = 4;
 /// Fewer rows or columns than this need no coarse problem.
 const SMALL: usize = 64;
 
-/// The coarse problem has a table, of at most so many rows and columns (200 MB).
+/// The coarse problem has a table, of at most so many rows and columns: 200 MB, twice that while it is made.
 const LARGEST_TABLE: usize = 5_000;
 
 struct Table {
