@@ -135,7 +135,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./bench transport", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small problems, three runs")
     parser.add_argument("--with-pot", action="store_true", help="let POT try the largest problem too")
-    parser.add_argument("--only", help="only problems of this kind: lattice or W1")
+    parser.add_argument("--only", choices=["lattice", "W1", "largest"], help="only problems of this kind")
     parser.add_argument("--seed", type=int, default=1, help="which problems")
     options = parser.parse_args()
     options.runs = 3 if options.quick else 5
@@ -150,6 +150,7 @@ def main():
         scale = 4 if options.quick else 1
         for n, m, weighted in [(2000, 2000, False), (2000, 1500, False), (2000, 2000, True)]:
             transport_beside_pot(options, n // scale, m // scale, weighted)
+    if options.only in (None, "largest"):
         transport_without_table(options, 2_000 if options.quick else 20_000)
 
 

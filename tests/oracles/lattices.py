@@ -31,16 +31,27 @@ def neighbours(shape, metric, unit):
     return np.concatenate(found, axis=1)
 
 
+def across(shape, metric, unit):
+    """What it costs, at most, to go from one cell to any other: from corner to corner."""
+    steps = sorted((side - 1 for side in shape if side > 1), reverse=True) + [0]
+    if metric == "linf":
+        return unit * steps[0]
+    if metric == "l1" or len(steps) > 5:
+        return unit * sum(steps)
+    # All coordinates change as long as the shortest side lasts, then all but that one, and so on.
+    return sum(cost_of([1] * i, metric, unit) * (steps[i - 1] - steps[i]) for i in range(1, len(steps)))
+
+
 def network(shape, metric, unit, supplies, total, both_ways=True):
     """All arcs (from, to, cost), all supplies, and what the bank adds to the cost whatever happens.
 
     Each cell has a free arc to the sink, which takes the total, and arcs from and to the bank, which has what is missing.
-    The bank's arcs cost at least half the way through the whole lattice, so that no detour through it can pay. Unless
+    The bank's arcs cost at least half the way from corner to corner, so that no detour through it can pay. Unless
     both_ways, those against its own direction are left out, which nothing can use.
     """
     count = len(supplies)
     cells, sink, bank = np.arange(count), np.full(count, count), np.full(count, count + 1)
-    half_way = -(-unit * sum(side - 1 for side in shape) // 2)
+    half_way = -(-across(shape, metric, unit) // 2)
     free, dear = np.zeros(count, dtype=np.int64), np.full(count, half_way)
     missing = int(total) - int(supplies.sum())
     arcs = [neighbours(shape, metric, unit), [cells, sink, free]]
