@@ -31,6 +31,7 @@
 use super::clock::Clock;
 use super::flows::Flows;
 use super::steps::Steps;
+use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
 
@@ -68,8 +69,10 @@ pub(super) struct Forest<'a> {
     link: Vec<Link>,
     first_child: Vec<u32>,
     sibling: Vec<u32>,
-    /// Whether `reach` may be too high, because the cell's own tree fell. Such a cell is due now.
-    fallen: Vec<bool>,
+    /// The last session of [`Forest::place_orphans`] in which the cell was found to hang on a root.
+    rooted: Vec<u32>,
+    session: u32,
+    orphans: VecDeque<u32>,
     /// Units of deficit that have to be served yet.
     to_serve: u64,
 }
@@ -91,7 +94,9 @@ impl<'a> Forest<'a> {
             link: vec![Link::Unknown; cells],
             first_child: vec![NONE; cells],
             sibling: vec![NONE; cells],
-            fallen: vec![false; cells],
+            rooted: vec![0; cells],
+            session: 0,
+            orphans: VecDeque::new(),
             to_serve,
         }
     }
@@ -148,11 +153,11 @@ impl<'a> Forest<'a> {
     /// A cell taken from the clock: it joins, gives mass, or was entered for a reason that no longer holds.
     fn visit(&mut self, cell: usize) {
         let now = self.clock.now();
-        if self.label[cell] != FREE || (self.due(cell) != Some(now) && !self.fallen[cell]) {
+        if self.label[cell] != FREE || self.due(cell) != Some(now) {
             return;
         }
-        if self.due(cell) != Some(now) || !self.holds(cell) {
-            self.look_around(cell);
+        if !self.holds(cell) {
+            (self.reach[cell], self.link[cell], _) = self.look_for_parent(cell, now - self.price[cell], true);
             match self.due(cell) {
                 None => return,
                 Some(time) if time > now => return self.clock.at(time, cell),
@@ -177,37 +182,40 @@ impl<'a> Forest<'a> {
             }
     }
 
-    /// Finds the reach of a free cell anew. None can be below t − y, since then the cell would be in a tree already.
-    fn look_around(&mut self, cell: usize) {
-        let least = self.clock.now() - self.price[cell];
+    /// Finds the reach of a cell, and whether it can hang there: at once, and on a root. `least` is t − y; nothing is
+    /// below it, since then the cell would be in a tree already, and prefers a place on a root if several attain it.
+    fn look_for_parent(&mut self, cell: usize, least: i32, all_rooted: bool) -> (i32, Link, bool) {
+        let steps = self.steps;
         let (mut reach, mut link) = (FREE, Link::Unknown);
-        for (i, step, neighbour) in self.steps.from(cell) {
+        for (i, step, neighbour) in steps.from(cell) {
             let label = self.label[neighbour];
             if label == FREE {
                 continue;
             }
-            if label + step.cost < reach {
-                (reach, link) = (label + step.cost, Link::Move(i));
+            let found = if label + step.cost == least {
+                (least, Link::Move(i))
+            } else if label - step.cost == least && self.flows.amount(neighbour, step.back) > 0 {
+                // Mass that comes from there: the price difference is the cost of the move, or there is none.
+                (least, Link::Cancel(step.back))
+            } else {
+                (label + step.cost, Link::Move(i))
+            };
+            if found.0 < reach {
+                (reach, link) = found;
             }
-            // Mass that comes from there: the price difference is the cost of the move, or there is none.
-            if label - step.cost == least && reach > least && self.flows.amount(neighbour, step.back) > 0 {
-                (reach, link) = (least, Link::Cancel(step.back));
-            }
-            if reach == least {
-                break;
+            if found.0 == least && (all_rooted || self.is_rooted(neighbour)) {
+                return (found.0, found.1, true);
             }
         }
-        (self.reach[cell], self.link[cell], self.fallen[cell]) = (reach, link, false);
+        (reach, link, false)
     }
 
     /// A cell without mass becomes part of the forest, by its link, and its neighbours come within reach.
     fn join(&mut self, cell: usize) {
         let (steps, now) = (self.steps, self.clock.now());
         let label = std::mem::replace(&mut self.reach[cell], HELD);
-        (self.label[cell], self.fallen[cell], self.first_child[cell]) = (label, false, NONE);
-        if let Some(parent) = self.parent(cell) {
-            self.sibling[cell] = std::mem::replace(&mut self.first_child[parent], cell as u32);
-        }
+        (self.label[cell], self.first_child[cell]) = (label, NONE);
+        self.hook(cell);
         for (_, step, neighbour) in steps.from(cell) {
             let (reach, before) = (label + step.cost, self.reach[neighbour]);
             if reach > before {
@@ -238,6 +246,13 @@ impl<'a> Forest<'a> {
         }
     }
 
+    /// Enters a cell in its parent's list.
+    fn hook(&mut self, cell: usize) {
+        if let Some(parent) = self.parent(cell) {
+            self.sibling[cell] = std::mem::replace(&mut self.first_child[parent], cell as u32);
+        }
+    }
+
     /// A free cell with mass, linked to a tree and due, gives to the root what it can.
     fn give(&mut self, cell: usize) {
         let mut amount = self.to_serve.min(self.mass[cell].unsigned_abs());
@@ -252,28 +267,32 @@ impl<'a> Forest<'a> {
         self.to_serve -= amount;
         self.mass[root] += amount as i64;
         self.mass[cell] -= amount as i64;
-        // The cell nearest to the root that has lost its link.
-        let (mut at, mut cut) = (cell, None);
+        // Change the flow along the path. Cells whose link is used up are orphans, and so is a root that is served.
+        let (mut at, mut whole) = (cell, true);
         while let Some(parent) = self.parent(at) {
             match self.link[at] {
                 Link::Move(step) => self.flows.add(at, step, amount),
-                Link::Cancel(step) if self.flows.cancel(parent, step, amount) => cut = Some(at),
+                Link::Cancel(step) if self.flows.cancel(parent, step, amount) => {
+                    whole = false;
+                    if at != cell {
+                        self.unhook(at);
+                        self.orphans.push_back(at as u32);
+                    }
+                }
                 _ => {}
             }
             at = parent;
         }
         if self.mass[root] == 0 {
-            self.fell(root);
-            self.set_free(cell);
-        } else if let Some(cut) = cut {
-            if cut != cell {
-                self.unhook(cut);
-                self.fell(cut);
-            }
-            self.set_free(cell);
-        } else if self.mass[cell] == 0 {
-            self.join(cell);
+            whole = false;
+            self.orphans.push_back(root as u32);
         }
+        self.place_orphans();
+        if whole && self.mass[cell] == 0 {
+            return self.join(cell);
+        }
+        // It is still due, if only to find out who is near now.
+        if self.mass[cell] > 0 { self.clock.hit(cell) } else { self.clock.at(self.clock.now(), cell) }
     }
 
     /// Takes a cell in a tree out of its parent's list.
@@ -291,30 +310,51 @@ impl<'a> Forest<'a> {
         self.sibling[before] = next;
     }
 
-    /// Frees a cell and all that hangs on it.
-    fn fell(&mut self, cell: usize) {
-        let now = self.clock.now();
-        let mut stack = vec![cell as u32];
-        while let Some(cell) = stack.pop() {
+    /// Cells that hang on nothing any more find another parent in the forest, with all that hangs on them, or fall, and
+    /// then their children are in the same position.
+    fn place_orphans(&mut self) {
+        self.session += 1;
+        for &orphan in &self.orphans {
+            self.link[orphan as usize] = Link::Unknown;
+        }
+        while let Some(cell) = self.orphans.pop_front() {
             let cell = cell as usize;
+            let (reach, link, safe) = self.look_for_parent(cell, self.label[cell], false);
+            self.link[cell] = link;
+            if safe {
+                self.hook(cell);
+                continue;
+            }
             let mut child = self.first_child[cell];
             while child != NONE {
-                stack.push(child);
+                self.link[child as usize] = Link::Unknown;
+                self.orphans.push_back(child);
                 child = self.sibling[child as usize];
             }
-            self.price[cell] = now - self.label[cell];
-            self.label[cell] = FREE;
-            self.set_free(cell);
+            self.price[cell] = self.clock.now() - self.label[cell];
+            (self.label[cell], self.reach[cell]) = (FREE, reach);
+            if let Some(due) = self.due(cell) {
+                self.clock.at(due, cell);
+            }
         }
     }
 
-    /// A cell that is in no tree any more, or has just given mass, looks for another tree later, but still now.
-    fn set_free(&mut self, cell: usize) {
-        (self.reach[cell], self.link[cell], self.fallen[cell]) = (FREE, Link::Unknown, true);
-        if self.mass[cell] > 0 {
-            self.clock.hit(cell);
-        } else {
-            self.clock.at(self.clock.now(), cell);
+    /// Whether a cell of the forest hangs on a root: during a session of [`Forest::place_orphans`] some hang on orphans.
+    /// Cells that do will do so until the session ends, and are remembered.
+    fn is_rooted(&mut self, cell: usize) -> bool {
+        let mut top = cell;
+        while self.rooted[top] != self.session {
+            match self.parent(top) {
+                Some(parent) => top = parent,
+                None if matches!(self.link[top], Link::Root) => break,
+                None => return false,
+            }
         }
+        let mut at = cell;
+        while self.rooted[at] != self.session {
+            self.rooted[at] = self.session;
+            at = self.parent(at).unwrap_or(top);
+        }
+        true
     }
 }
