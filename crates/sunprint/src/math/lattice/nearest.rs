@@ -33,7 +33,8 @@ pub struct Nearest {
 
 impl Lattice {
     /// About how many seconds [`Lattice::nearest`] will take on one core, from what it took on counts with noise: right
-    /// within a factor of three where both come from one distribution, up to ten where masses are arranged to be hard.
+    /// within a factor of three if there are many rows for each cell, of six if the noise outweighs them. It is no
+    /// bound: heavy masses without any rows that balance to the last unit, on a plane, took hundreds of times longer.
     pub fn estimate(&self, supplies: &[i64]) -> f64 {
         let deficits = supplies.iter().filter(|s| **s < 0).count() as f64;
         let cells = self.cells() as f64;
