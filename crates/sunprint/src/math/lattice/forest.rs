@@ -14,19 +14,21 @@
 //! deficits as sources and one price for each cell in place of a new start for each path.
 //!
 //! **Meeting mass.** When a cell with mass left over joins (its price is still 0) mass comes to the root along the tree,
-//! as much as root, cell and the amounts to be cancelled allow. If the deficit is served, the tree falls apart: its cells
-//! are free, at the prices that they have. If a cancelled amount is used up, what hung on it falls off. Other trees grow
-//! into the gap. Only this tree is touched, so the work is the size of the trees that fall, and these are small as long
-//! as there are many. Dead ends are never searched twice: a tree that has found nothing stays until the clock moves on.
+//! as much as root, cell and the amounts to be cancelled allow. A root that is served is no root any more, and a cell
+//! whose cancelled amount is used up has lost its link. Such *orphans* look for another parent at the same price, on a
+//! root of any tree, and take their branch along; those that find none fall, free at the price that they have, and
+//! their children are orphans. So the work is the number of cells that join and fall, and most trees stay as they are.
+//! Dead ends are never searched twice: a tree that has found nothing stays until the clock moves on.
 //!
-//! **How long.** While a deficit has to be served, mass is left somewhere at price 0, so fairness along the way to it keeps
-//! t at or below the cost of a way across the lattice; at each time every mass met serves at least one unit, and between
-//! two of these a cell joins at most once. So the search ends, and prices fit the integers that hold them.
+//! **How long.** While a deficit has to be served, mass is left somewhere at price 0, so fairness along the way to it
+//! keeps t at or below the cost of a way across the lattice. Whenever mass is met, at least one unit is served, and
+//! between two meetings at the same time a cell joins at most once and none falls. So the search ends, and prices fit
+//! the integers that hold them. On noise the time grows about like √cells × cells with a deficit.
 //!
 //! **Order within one time.** Cells with mass first. Then moves, last come first taken: each lowers the price and so
 //! leads straight towards price 0, where mass is. Cancellations, which lead away from it, wait at the end of the queue,
-//! as do cells of fallen trees. (First come first taken for all is as good on noise, but thousands of times slower
-//! if all mass is in one corner; the lowest price first is three times slower on noise.)
+//! as do cells that fell. (First come first taken for all is as good on noise, but its trees grow to thousands of cells
+//! for each deficit if all mass is in one corner; the lowest price first does several times the work on noise.)
 
 use super::clock::Clock;
 use super::flows::Flows;
@@ -182,8 +184,8 @@ impl<'a> Forest<'a> {
             }
     }
 
-    /// Finds the reach of a cell, and whether it can hang there: at once, and on a root. `least` is t − y; nothing is
-    /// below it, since then the cell would be in a tree already, and prefers a place on a root if several attain it.
+    /// Finds the reach of a cell with the price t − `least`, how it would hang there, and whether it can do so at once
+    /// and on a root. No reach is below `least`: the prices are fair. `all_rooted`: there are no orphans.
     fn look_for_parent(&mut self, cell: usize, least: i32, all_rooted: bool) -> (i32, Link, bool) {
         let steps = self.steps;
         let (mut reach, mut link) = (FREE, Link::Unknown);
@@ -313,6 +315,13 @@ impl<'a> Forest<'a> {
     /// Cells that hang on nothing any more find another parent in the forest, with all that hangs on them, or fall, and
     /// then their children are in the same position.
     fn place_orphans(&mut self) {
+        if self.orphans.is_empty() {
+            return;
+        }
+        if self.session == u32::MAX {
+            self.rooted.fill(0);
+            self.session = 0;
+        }
         self.session += 1;
         for &orphan in &self.orphans {
             self.link[orphan as usize] = Link::Unknown;

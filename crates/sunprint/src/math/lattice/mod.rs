@@ -5,7 +5,7 @@
 //! neighbouring cells, and the price of a move is its length. A *bank* settles the difference between the masses' sum
 //! and the total: it gives or takes that many units, wherever this is best. This is a minimum-cost flow; its arcs are
 //! never stored, since the geometry gives them. Everything is an integer, the answer carries its proof
-//! ([`Nearest::verify`]), and `forest` explains the method.
+//! ([`Nearest::verify`]); `forest.rs` explains the method.
 //!
 //! ```
 //! use sunprint::math::{lattice::Lattice, transport::Metric};

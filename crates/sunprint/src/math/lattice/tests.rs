@@ -118,6 +118,15 @@ proptest! {
     }
 
     #[test]
+    fn large_amounts_move_whole_branches(shape in small_shape(), metric in metric(), seed: u64) {
+        let lattice = Lattice::new(&shape, metric).unwrap();
+        let mut stream = Stream::new(seed, 0, 0);
+        let masses: Vec<i64> = (0..lattice.cells()).map(|_| stream.below(2_001) as i64 - 1_000).collect();
+        let total = masses.iter().sum::<i64>().max(0) as u64;
+        prop_assert_eq!(solve(&lattice, &masses, total).cost, by_cheapest_paths(&lattice, &masses, total));
+    }
+
+    #[test]
     fn a_few_heavy_cells_serve_many(shape in small_shape(), metric in metric(), seed: u64, spread in 1u64..8) {
         let lattice = Lattice::new(&shape, metric).unwrap();
         let mut stream = Stream::new(seed, 0, 0);
@@ -142,6 +151,8 @@ fn larger_lattices_carry_their_proof() {
                 let masses = noisy(lattice.cells(), rows, seed as u64);
                 let found = solve(&lattice, &masses, rows);
                 assert_eq!(found.measure.iter().sum::<u64>(), rows);
+                let tenfold: Vec<i64> = masses.iter().map(|m| 10 * m + m % 3).collect();
+                solve(&lattice, &tenfold, 10 * rows);
             }
         }
     }
@@ -211,6 +222,15 @@ fn the_bank_gives_evenly_and_takes_in_proportion() {
     // One unit for two deficits: the one farther from mass is left to the bank, at the potential of both.
     let found = solve(&lattice, &[1, -1, 0, -1], 0);
     assert_eq!((found.cost, found.bank, found.bank_potential), (1, vec![(3, 1)], 1));
+}
+
+#[test]
+fn an_estimate_grows_with_the_work() {
+    let seconds = |side: u32| {
+        let lattice = Lattice::new(&[side; 3], Metric::Euclidean).unwrap();
+        lattice.estimate(&noisy(lattice.cells(), 0, 1))
+    };
+    assert!(seconds(2) < 1e-3 && seconds(10) < seconds(20) && (0.1..10.0).contains(&seconds(46)));
 }
 
 #[test]
