@@ -37,7 +37,18 @@ pub fn write_whole(output: &Path, text: &str) -> Result<()> {
     if is_stream(output) {
         return print(text);
     }
-    let mut file = AtomicFile::create(output)?;
+    write(AtomicFile::create(output)?, output, text)
+}
+
+/// The same for what is private: the file can be read by its owner alone.
+pub fn write_private(output: &Path, text: &str) -> Result<()> {
+    if is_stream(output) {
+        return print(text);
+    }
+    write(AtomicFile::create(output)?.for_the_owner(), output, text)
+}
+
+fn write(mut file: AtomicFile, output: &Path, text: &str) -> Result<()> {
     file.write_all(text.as_bytes()).map_err(|fault| {
         let place = output.display().to_string();
         match fault.kind() {

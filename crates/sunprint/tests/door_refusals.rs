@@ -204,6 +204,8 @@ fn an_unfinished_file_is_for_its_owner_alone() {
     let plain = file(&folder, "plain", "x");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&path), mode(&plain), "a finished file has the usual rights");
+    AtomicFile::create(&plain).unwrap().for_the_owner().finish().unwrap();
+    assert_eq!(mode(&plain) & 0o777, 0o600, "unless it is private, even in the place of an open one");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     // A link stays a link.
     let link = folder.path().join("link");

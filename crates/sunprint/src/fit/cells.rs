@@ -1,6 +1,7 @@
 //! The last pass of every method: counts in the cells of a tree (PMM) or of a lattice (PSMM).
 
 use super::mechanism::whole_allocation;
+use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
 use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
@@ -149,8 +150,8 @@ impl Fit {
             Privacy::Pure => 8.0_f64.sqrt() * part,
             Privacy::Concentrated => part.sqrt(),
         };
-        let silent = !self.receipt.remarks.iter().any(|remark| remark.contains("noise"));
-        if silent && deviation >= self.rows as f64 / (2 * strata.max(1)) as f64 {
+        let said = self.receipt.remarks.iter().any(|remark| remark == NO_DIRECTION);
+        if !said && deviation >= self.rows as f64 / (2 * strata.max(1)) as f64 {
             self.receipt.remarks.push(
                 "the table has so few rows that at this ε the cell counts are little more than noise: the output says \
                  next to nothing about the table"

@@ -12,6 +12,10 @@ use crate::subspace::{Centre, Covariance, MomentLayout, Texture, assemble, choos
 use crate::tally::codes::Q;
 use crate::tally::{Answer, ClippedMoments};
 
+/// Said where only the place of the cloud was found. It covers whatever else could be said of few rows.
+pub(super) const NO_DIRECTION: &str = "no direction of the data stands out of the privacy noise at this ε and number of \
+    rows: the output is little more than a cloud in about the right place";
+
 impl Fit {
     /// Pass 1: column sums by the cube mechanism, the total square by discrete Laplace noise.
     ///
@@ -81,11 +85,7 @@ impl Fit {
         let allocation = self.allocation(&measure);
         let choice = choose(&covariance, &tuning, self.plan.texture, &allocation, sides);
         if !choice.found && public.is_none() {
-            self.receipt.remarks.push(
-                "no direction of the data stands out of the privacy noise at this ε and number of rows: the output is \
-                 little more than a cloud in about the right place"
-                    .to_string(),
-            );
+            self.receipt.remarks.push(NO_DIRECTION.to_string());
         }
         let k = match (self.plan.dimension, &public) {
             (Some(k), _) => k,

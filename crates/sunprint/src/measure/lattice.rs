@@ -74,7 +74,7 @@ impl Allocation {
         sensible.max(FEW_CELLS.min(64.0 * FEW_CELLS / strata)).min(MOST_CELLS / strata)
     }
 
-    /// How many cells suit so many rows: those that hold `rows_per_cell` deviations of the noise on average.
+    /// How many cells so many rows are shared among if each gets `rows_per_cell`/ε of them on average.
     pub fn cells_for(&self, rows: f64, rows_per_cell: f64) -> f64 {
         let epsilon = match self.privacy {
             Privacy::Pure => self.laplace_epsilon() * self.cell_fraction(),
@@ -84,13 +84,11 @@ impl Allocation {
     }
 }
 
-/// Seconds for one cell and one of its moves, measured (`./bench transport`), on the slow side.
-const SECONDS_PER_MOVE: f64 = 4e-7;
-
 impl LatticePlan {
-    /// A guess of how long the nearest measure takes to find, in seconds.
+    /// A guess of how long the nearest measure takes to find, in seconds: noise puts up to half of the cells below 0.
     pub fn seconds(&self) -> f64 {
-        self.strata.iter().map(|geometry| geometry.size() * moves(geometry, self.metric) * SECONDS_PER_MOVE).sum()
+        let lattices = self.strata.iter().filter_map(|geometry| Lattice::new(&geometry.shape, self.metric).ok());
+        lattices.map(|lattice| lattice.estimate(lattice.cells() / 2)).sum()
     }
 
     /// In words, for the receipt: how many cells, of which side, and how far distances along moves may be off.

@@ -52,6 +52,17 @@ impl AtomicFile {
         Self::begin(path, place.clone()).map_err(|fault| words::unwritable(&place, &fault))
     }
 
+    /// The finished file stays with owner-only rights, whatever stood there before: for what must not be published.
+    #[must_use]
+    pub fn for_the_owner(mut self) -> AtomicFile {
+        if let (Some(file), Some(beside)) = (&self.file, &mut self.beside)
+            && let Ok(about) = file.metadata()
+        {
+            beside.rights = about.permissions();
+        }
+        self
+    }
+
     fn begin(path: &Path, place: String) -> io::Result<AtomicFile> {
         if path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());

@@ -37,7 +37,7 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     }
     let found = evaluate(&tables[0], &tables[1], &schema, &settings, &bars)?;
     let report = if args.json.json { to_json(&found)? } else { text::report(&found, &places, args.columns.0) };
-    files::write_whole(output, &report)?;
+    files::write_private(output, &report)?;
     // The text says it in its first line.
     if args.json.json || !files::is_stream(output) {
         talk.warn("these numbers come from the private rows without noise: do not publish them");

@@ -32,14 +32,13 @@ pub struct Nearest {
 }
 
 impl Lattice {
-    /// About how many seconds [`Lattice::nearest`] will take on one core, from what it took on counts with noise: right
+    /// About how many seconds [`Lattice::nearest`] will take on one core if so many cells are below 0: right
     /// within a factor of three if there are many rows for each cell, of six if the noise outweighs them. It is no
     /// bound: heavy masses without any rows that balance to the last unit, on a plane, took hundreds of times longer.
-    pub fn estimate(&self, supplies: &[i64]) -> f64 {
-        let deficits = supplies.iter().filter(|s| **s < 0).count() as f64;
+    pub fn estimate(&self, deficits: usize) -> f64 {
         let cells = self.cells() as f64;
         // Beyond twenty moves a neighbour is mostly found before all have been looked at; and everything is read once.
-        3e-9 * self.moves().min(20) as f64 * deficits * libm::sqrt(cells) + 1e-8 * cells * self.moves() as f64
+        3e-9 * self.moves().min(20) as f64 * deficits as f64 * libm::sqrt(cells) + 1e-8 * cells * self.moves() as f64
     }
 
     /// The measure with the given `total` that is nearest to the `supplies`: τ ≥ 0, Σ τ = `total`, at the least cost of
