@@ -44,8 +44,8 @@ pub enum Mechanism {
     Psmm,
 }
 
-/// Auto takes PSMM from this εn on, for the rows of one stratum: in two dimensions, and in more. Never in one.
-const LATTICE_ROWS_IN_TWO: f64 = 5_000.0;
+/// Auto takes PSMM from this dimension on, and from this εn on, for the rows of one stratum.
+const LATTICE_FROM: usize = 3;
 const LATTICE_ROWS: f64 = 300.0;
 
 impl Mechanism {
@@ -65,14 +65,8 @@ impl Mechanism {
     /// figures behind the rule.
     pub(crate) fn chosen(self, dimension: usize, scaled_rows: f64) -> Mechanism {
         match self {
-            Mechanism::Auto => {
-                let enough = match dimension {
-                    0 | 1 => f64::INFINITY,
-                    2 => LATTICE_ROWS_IN_TWO,
-                    _ => LATTICE_ROWS,
-                };
-                if scaled_rows >= enough { Mechanism::Psmm } else { Mechanism::Pmm }
-            }
+            Mechanism::Auto if dimension >= LATTICE_FROM && scaled_rows >= LATTICE_ROWS => Mechanism::Psmm,
+            Mechanism::Auto => Mechanism::Pmm,
             chosen => chosen,
         }
     }
