@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::words::Talk;
-use sunprint::source::Progress;
+use sunprint::source::{Progress, Unit};
 
 /// Work shorter than this passes without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -39,9 +39,9 @@ impl Bars {
 }
 
 impl Progress for Bars {
-    fn start(&self, what: &str, total: Option<u64>) {
+    fn start(&self, what: &str, total: Option<u64>, unit: Unit) {
         if self.wanted {
-            let previous = self.current().replace(Bar::begin(what, total));
+            let previous = self.current().replace(Bar::begin(what, total, unit));
             previous.into_iter().for_each(Bar::end);
         }
     }
@@ -69,10 +69,14 @@ impl Drop for Bars {
 }
 
 impl Bar {
-    fn begin(what: &str, total: Option<u64>) -> Bar {
-        let template = match total {
-            Some(_) => "{msg:24} {bar:32.cyan} {percent:>3} %  {eta} left",
-            None => "{msg:24} {spinner:.cyan} {elapsed}",
+    fn begin(what: &str, total: Option<u64>, unit: Unit) -> Bar {
+        let template = match (total, unit) {
+            (Some(_), Unit::Rows) => "{msg:24} {bar:24.cyan} {percent:>3} %  {human_pos} rows, {per_sec}, {eta} left",
+            (Some(_), Unit::Bytes) => "{msg:24} {bar:24.cyan} {percent:>3} %  {bytes}, {bytes_per_sec}, {eta} left",
+            (Some(_), Unit::Steps) => "{msg:24} {bar:24.cyan} {percent:>3} %  {eta} left",
+            (None, Unit::Rows) => "{msg:24} {spinner:.cyan} {elapsed}  {human_pos} rows, {per_sec}",
+            (None, Unit::Bytes) => "{msg:24} {spinner:.cyan} {elapsed}  {bytes}, {bytes_per_sec}",
+            (None, Unit::Steps) => "{msg:24} {spinner:.cyan} {elapsed}",
         };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_style(style);

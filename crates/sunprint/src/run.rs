@@ -6,7 +6,7 @@ use crate::model::{Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
-use crate::source::{Drawn, Progress, Table, in_order};
+use crate::source::{Drawn, Progress, Table, Unit, in_order};
 use crate::tally::Tally;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,7 +22,7 @@ pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, pro
 /// Answers every pass of a fit from a table.
 pub fn run(mut fit: Fit, table: &Table, progress: &dyn Progress) -> Result<Model> {
     while let Some(pass) = fit.next_pass() {
-        progress.start(&format!("measuring, pass {}", pass.number), Some(table.rows() as u64));
+        progress.start(&format!("measuring, pass {}", pass.number), Some(table.rows() as u64), Unit::Rows);
         let tally = table.tally(
             |codes| {
                 let tally = pass.tally(codes);
@@ -54,7 +54,7 @@ impl Solving<'_> {
     fn at(&self, done: u64, whole: u64) {
         let before = self.done.fetch_max(done.max(1), Ordering::Relaxed);
         if before == 0 {
-            self.progress.start("finding the measure", Some(whole));
+            self.progress.start("finding the measure", Some(whole), Unit::Steps);
         }
         self.progress.advance(done.saturating_sub(before));
     }

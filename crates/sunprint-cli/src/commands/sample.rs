@@ -12,7 +12,7 @@ use crate::progress::Bars;
 use crate::words::{Talk, counted};
 use sunprint::model::Model;
 use sunprint::run::draw_rows;
-use sunprint::source::{Format, Output, Progress, TableWriter};
+use sunprint::source::{Format, Output, Progress, TableWriter, Unit};
 
 /// Loads the model and draws.
 pub fn run(args: &SampleArgs, talk: Talk) -> Result<()> {
@@ -53,7 +53,7 @@ pub fn draw_to(model: &Model, draw: DrawArgs, target: &Target, talk: Talk) -> Re
     let seed = draw.seed.unwrap_or_else(fresh_seed);
     let mut table = TableWriter::create(&target.output, target.format, model.schema(), &model.layout())?;
     let bars = Bars::new(talk);
-    bars.start("drawing", Some(rows));
+    bars.start("drawing", Some(rows), Unit::Rows);
     draw_rows(&model.draw(rows, seed), |drawn| {
         bars.advance(drawn.rows() as u64);
         table.write(drawn)

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::math::stream::Stream;
 use crate::math::student;
 use crate::math::transport::{Points, wasserstein1};
-use crate::source::{Progress, Table, in_order};
+use crate::source::{Progress, Table, Unit, in_order};
 use serde::Serialize;
 
 /// Keeps the choice of rows apart from other uses of the same seed.
@@ -108,7 +108,7 @@ pub fn distances(real: &Table, synthetic: &Table, settings: &Settings, progress:
     }
 
     let mut found: Vec<(Other, Solved)> = Vec::with_capacity(work.len());
-    progress.start("comparing rows", Some(work.len() as u64));
+    progress.start("comparing rows", Some(work.len() as u64), Unit::Steps);
     let solve = |(other, draw)| Ok((other, problem.solve(other, draw)?));
     let mut take = |solved| {
         progress.advance(1);

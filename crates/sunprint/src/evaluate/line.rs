@@ -1,7 +1,7 @@
 //! The one-dimensional W1 of every feature, exactly, by counting codes.
 
 use crate::error::Result;
-use crate::source::{Progress, Table, in_order};
+use crate::source::{Progress, Table, Unit, in_order};
 use crate::tally::codes::Q;
 
 /// Features that are counted at a time: neighbours in memory, so that one look at a row serves them all.
@@ -18,7 +18,7 @@ pub(super) fn distances(real: &Table, synthetic: &Table, progress: &dyn Progress
     let width = real.width();
     let mut firsts = (0..width).step_by(AT_A_TIME);
     let mut found = Vec::with_capacity(width);
-    progress.start("comparing columns", Some(width as u64));
+    progress.start("comparing columns", Some(width as u64), Unit::Steps);
     let done = in_order(
         || Ok(firsts.next()),
         |first| {

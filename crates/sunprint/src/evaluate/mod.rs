@@ -42,7 +42,7 @@ mod picks;
 
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
-use crate::source::{Progress, Table};
+use crate::source::{Progress, Table, Unit};
 use serde::Serialize;
 
 pub use crate::math::transport::Metric;
@@ -112,7 +112,7 @@ pub fn evaluate(
             return Err(another_schema(name));
         }
     }
-    progress.start("comparing moments", Some((real.rows() + synthetic.rows()) as u64));
+    progress.start("comparing moments", Some((real.rows() + synthetic.rows()) as u64), Unit::Rows);
     let both = Moments::of(real, schema, progress).ok_or_else(|| another_schema("real")).and_then(|of_real| {
         let of_synthetic = Moments::of(synthetic, schema, progress).ok_or_else(|| another_schema("synthetic"))?;
         Ok((of_real, of_synthetic))

@@ -4,7 +4,7 @@ use super::arrays::{self, Plan};
 use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::table::{Gathering, Table};
-use super::{Layout, Progress, threads, words};
+use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
@@ -93,7 +93,7 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress) -> R
     let layout = file.layout.clone();
     let plan = Plan::new(schema, &layout.match_schema(schema, &file.place)?);
     let door = Door::new(schema);
-    progress.start(&format!("reading {}", file.place), None);
+    progress.start(&format!("reading {}", file.place), None, Unit::Rows);
     let mut gathering = Gathering::new(plan.width());
     threads::in_order(
         || file.next_rows(),

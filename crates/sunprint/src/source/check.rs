@@ -4,7 +4,7 @@ use super::arrow_in::ArrowFile;
 use super::lines::{self, Block};
 use super::parquet_in::ParquetFile;
 use super::place::{Format, Input};
-use super::{Progress, arrays, threads, words};
+use super::{Progress, Unit, arrays, threads, words};
 use crate::door::{Door, Raw, Verdict};
 use crate::error::Result;
 use crate::schema::Schema;
@@ -108,7 +108,7 @@ fn check_arrow(input: &Input, schema: &Schema, progress: &dyn Progress) -> Resul
     let place = file.place.clone();
     let columns = file.layout.match_schema(schema, &place)?;
     let door = Door::new(schema);
-    progress.start(&format!("checking {place}"), None);
+    progress.start(&format!("checking {place}"), None, Unit::Rows);
     let mut total = Total::new(columns.len());
     threads::in_order(
         || file.next_rows(),
@@ -127,7 +127,7 @@ fn check_parquet(input: &Input, schema: &Schema, progress: &dyn Progress) -> Res
     let place = input.place();
     let columns = file.layout.match_schema(schema, &place)?;
     let door = Door::new(schema);
-    progress.start(&format!("checking {place}"), Some(file.rows));
+    progress.start(&format!("checking {place}"), Some(file.rows), Unit::Rows);
     let mut total = Total::new(columns.len());
     file.for_each_batch(|batch| {
         let part = judge(&batch, &columns, &door);

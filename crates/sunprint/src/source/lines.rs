@@ -10,7 +10,7 @@
 use super::place::{Format, Input, Squeeze, empty};
 use super::quotes::{Fault, Records, scan};
 use super::words;
-use super::{Layout, Physical, PhysicalType, Progress};
+use super::{Layout, Physical, PhysicalType, Progress, Unit};
 use crate::error::{Error, Kind, Result};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -63,7 +63,7 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
         super::place::Opened::File { length, .. } => Some(*length),
         super::place::Opened::Stream(_) => None,
     };
-    progress.start(&format!("reading {place}"), length);
+    progress.start(&format!("reading {place}"), length, Unit::Bytes);
     let raw = Watched { inner: opened.into_read(), progress };
     let refuse = |fault: io::Error| words::unreadable(&place, &fault);
     let source: Box<dyn Read + Send> = match format.squeeze() {

@@ -32,10 +32,21 @@ pub use table::Table;
 pub(crate) use threads::in_order;
 pub use writer::{Drawn, TableWriter};
 
+/// What a job is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Rows of a table.
+    Rows,
+    /// Bytes of a file.
+    Bytes,
+    /// Parts of the work that mean nothing to a reader.
+    Steps,
+}
+
 /// Someone who watches a long job.
 pub trait Progress: Sync {
-    /// A job begins; `total` is its length in the unit of [`Progress::advance`], where it is known.
-    fn start(&self, what: &str, total: Option<u64>);
+    /// A job begins; `total` is its length in `unit`, where it is known.
+    fn start(&self, what: &str, total: Option<u64>, unit: Unit);
     /// The job is `by` further on.
     fn advance(&self, by: u64);
     /// The job is over.
@@ -48,7 +59,7 @@ pub trait Progress: Sync {
 pub struct Silent;
 
 impl Progress for Silent {
-    fn start(&self, _: &str, _: Option<u64>) {}
+    fn start(&self, _: &str, _: Option<u64>, _: Unit) {}
     fn advance(&self, _: u64) {}
     fn done(&self) {}
 }

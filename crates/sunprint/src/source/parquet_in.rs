@@ -4,7 +4,7 @@ use super::arrays::{self, Plan};
 use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::table::{Gathering, Table};
-use super::{Layout, Progress, threads, words};
+use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
@@ -166,7 +166,7 @@ type Part = (Vec<u16>, Vec<u32>);
 pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
     let file = ParquetFile::open(input)?;
     let columns = file.layout.match_schema(schema, &file.place)?;
-    progress.start(&format!("reading {}", file.place), Some(file.rows));
+    progress.start(&format!("reading {}", file.place), Some(file.rows), Unit::Rows);
     let door = Door::new(schema);
     let groups = groups(schema, &columns);
     let mut gathering = Gathering::new(schema.width());

@@ -3,7 +3,7 @@
 use super::arrow_in::ArrowFile;
 use super::parquet_in::ParquetFile;
 use super::place::{Format, Input};
-use super::{Layout, PhysicalType, Progress, Silent, arrays, lines, words};
+use super::{Layout, PhysicalType, Progress, Silent, Unit, arrays, lines, words};
 use crate::door::Raw;
 use crate::error::Result;
 use crate::schema::{MOST_STRATA, toml_text};
@@ -96,7 +96,7 @@ fn see_text(input: &Input, format: Format, progress: &dyn Progress) -> Result<Se
 
 fn see_arrow(input: &Input, progress: &dyn Progress) -> Result<Seen> {
     let mut file = ArrowFile::open(input)?;
-    progress.start(&format!("reading {}", file.place), None);
+    progress.start(&format!("reading {}", file.place), None, Unit::Rows);
     let mut columns = vec![Column::default(); file.layout.columns.len()];
     let mut rows = 0;
     while let Some(batch) = file.next_rows()? {
@@ -110,7 +110,7 @@ fn see_arrow(input: &Input, progress: &dyn Progress) -> Result<Seen> {
 
 fn see_parquet(input: &Input, progress: &dyn Progress) -> Result<Seen> {
     let file = ParquetFile::open(input)?;
-    progress.start(&format!("reading {}", input.place()), Some(file.rows));
+    progress.start(&format!("reading {}", input.place()), Some(file.rows), Unit::Rows);
     some_rows(file.rows, &input.place())?;
     let mut columns = vec![Column::default(); file.layout.columns.len()];
     file.for_each_batch(|batch| {

@@ -20,5 +20,5 @@ pub use moments::{ClippedMoments, GRID, MomentTally, grid_radius};
 pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]
 pub use pass::Opened;
-pub use pass::{MOST_ROWS, Pass, Tally, VERSION, Work};
+pub use pass::{MOST_ROWS, Pass, Tally, Tallying, VERSION, Work};
 pub use sums::{ProductTally, SumTally};

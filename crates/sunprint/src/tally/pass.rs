@@ -99,6 +99,11 @@ impl Pass {
         tally
     }
 
+    /// Begins a tally that grows batch by batch.
+    pub fn begin(&self) -> Tallying<'_> {
+        Tallying { pass: self, tally: self.empty() }
+    }
+
     /// Reads a pass from its JSON, refusing another version.
     pub fn from_json(text: &str) -> Result<Pass> {
         let pass: Pass =
@@ -136,6 +141,28 @@ impl Pass {
     /// The pass as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A tally of a pass that grows batch by batch: what one thread keeps while it works through its rows.
+pub struct Tallying<'a> {
+    pass: &'a Pass,
+    tally: Tally,
+}
+
+impl Tallying<'_> {
+    /// Adds some rows.
+    ///
+    /// # Panics
+    /// If `codes` has another width than the pass: a mistake of the program, not of a row.
+    pub fn add(&mut self, codes: &Codes) {
+        let part = self.pass.tally(codes);
+        self.tally.merge(part).expect("tallies of one pass");
+    }
+
+    /// The tally of all rows that were added.
+    pub fn finish(self) -> Tally {
+        self.tally
     }
 }
 
