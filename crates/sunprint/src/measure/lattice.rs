@@ -40,6 +40,10 @@ const FEW_CELLS: f64 = 1_024.0;
 /// Never more cells times moves: the flow looks along every move of every cell.
 const MOST_MOVES: f64 = 268_435_456.0;
 
+/// Where nobody asks for a side: never more cells, over all strata. They are solved in about a second, and more of them
+/// make the measure hardly better (docs/mechanisms.md).
+const ENOUGH_CELLS: f64 = 131_072.0;
+
 /// Noisy counts beyond this are cut off, so that their sums stay inside 64 bits: post-processing.
 const LARGEST_COUNT: i64 = 1 << 38;
 
@@ -160,7 +164,8 @@ pub fn plan_lattice(
     rows_per_cell: f64,
     metric: Metric,
 ) -> LatticePlan {
-    let most = |rows: f64| allocation.cells_for(rows, rows_per_cell).min(allocation.most_cells(rows));
+    let enough = ENOUGH_CELLS / stratum_rows.len().max(1) as f64;
+    let most = |rows: f64| allocation.cells_for(rows, rows_per_cell).min(allocation.most_cells(rows)).min(enough);
     let lattice = |&rows: &f64| finest(sides, most(rows), metric);
     with_shares(stratum_rows.iter().map(lattice).collect(), metric)
 }
