@@ -29,8 +29,11 @@ pub(crate) struct Sums(pub(crate) [[i64; TILE.1]; TILE.0]);
 /// Sets of instructions, from the plainest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// What every processor of the kind has.
+    /// Plain code.
     Portable,
+    /// SSE2, which every processor of this kind has.
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -49,7 +52,7 @@ impl Level {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512vnni");
-        let mut levels = vec![Level::Portable];
+        let mut levels = vec![Level::Portable, Level::Sse2];
         levels.extend(avx2.then_some(Level::Avx2));
         levels.extend((avx2 && wide).then_some(Level::Vnni));
         levels
@@ -107,6 +110,8 @@ pub(crate) fn tile(level: Level, rows: &[Pair], half: usize, columns: [&[Pair]; 
     assert!(half < 2 && columns.iter().all(|panel| panel.len() == rows.len()));
     match level {
         // Sound: the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2 => unsafe { x86::tile_sse2(rows, half, columns, sums) },
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_here() => unsafe { x86::tile_avx2(rows, half, columns, sums) },
         #[cfg(target_arch = "x86_64")]
@@ -240,6 +245,51 @@ mod x86 {
                         for (place, part) in partial.into_iter().enumerate() {
                             widen_four(&mut fours[2 * place], _mm256_castsi256_si128(part));
                             widen_four(&mut fours[2 * place + 1], _mm256_extracti128_si256::<1>(part));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[target_feature(enable = "sse2")]
+    fn load_four(four: &[i32; 4]) -> __m128i {
+        // Sound: the array has the 16 bytes that are read, and the load asks for no alignment.
+        unsafe { _mm_loadu_si128(four.as_ptr().cast()) }
+    }
+
+    #[target_feature(enable = "sse2")]
+    fn store_four(part: __m128i) -> [i32; 4] {
+        let mut four = [0; 4];
+        // Sound: the array has the 16 bytes that are written, and the store asks for no alignment.
+        unsafe { _mm_storeu_si128(four.as_mut_ptr().cast(), part) };
+        four
+    }
+
+    /// Eight vectors of sums at a time: half a panel, four broadcast columns.
+    #[target_feature(enable = "sse2")]
+    pub(super) fn tile_sse2(rows: &[Pair], half: usize, columns: [&[Pair]; 2], sums: &mut Sums) {
+        for (eight, panel) in (0..4).map(|eight| (eight, columns[eight / 2])) {
+            for (rows, panel) in rows.chunks(PAIRS).zip(panel.chunks(PAIRS)) {
+                for (quarter, sums) in sums.0.chunks_exact_mut(4).enumerate() {
+                    let first = half * TILE.0 + quarter * 4;
+                    let mut partial = [[_mm_setzero_si128(); 2]; 4];
+                    for (row, column) in rows.iter().zip(panel) {
+                        let (fours, _) = column.0.as_chunks::<4>();
+                        let at = eight % 2 * 2;
+                        let (left, right) = (load_four(&fours[at]), load_four(&fours[at + 1]));
+                        for (sums, &both) in partial.iter_mut().zip(&row.0[first..first + 4]) {
+                            let both = _mm_set1_epi32(both);
+                            sums[0] = _mm_add_epi32(sums[0], _mm_madd_epi16(both, left));
+                            sums[1] = _mm_add_epi32(sums[1], _mm_madd_epi16(both, right));
+                        }
+                    }
+                    for (sums, partial) in sums.iter_mut().zip(partial) {
+                        let (fours, _) = sums[eight * 8..(eight + 1) * 8].as_chunks_mut::<4>();
+                        for (sums, part) in fours.iter_mut().zip(partial) {
+                            for (sum, part) in sums.iter_mut().zip(store_four(part)) {
+                                *sum = sum.wrapping_add(i64::from(part));
+                            }
                         }
                     }
                 }

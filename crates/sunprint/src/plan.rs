@@ -6,6 +6,7 @@ use crate::math::zcdp;
 use crate::privacy::{Budget, Delta, Epsilon, Ratio};
 use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// Which algorithm runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,9 +45,10 @@ pub enum Mechanism {
     Psmm,
 }
 
-/// Auto takes PSMM from this dimension on, and from this εn on, for the rows of one stratum.
+/// Auto takes PSMM from this dimension on, and for εn in this range, for the rows of one stratum: with fewer rows noise
+/// has to be carried too far, with more of them the tree is as good and quicker.
 const LATTICE_FROM: usize = 3;
-const LATTICE_ROWS: f64 = 300.0;
+const LATTICE_ROWS: RangeInclusive<f64> = 300.0..=3_000_000.0;
 
 impl Mechanism {
     /// All of them.
@@ -65,7 +67,7 @@ impl Mechanism {
     /// figures behind the rule.
     pub(crate) fn chosen(self, dimension: usize, scaled_rows: f64) -> Mechanism {
         match self {
-            Mechanism::Auto if dimension >= LATTICE_FROM && scaled_rows >= LATTICE_ROWS => Mechanism::Psmm,
+            Mechanism::Auto if dimension >= LATTICE_FROM && LATTICE_ROWS.contains(&scaled_rows) => Mechanism::Psmm,
             Mechanism::Auto => Mechanism::Pmm,
             chosen => chosen,
         }
