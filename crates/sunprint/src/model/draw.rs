@@ -66,20 +66,37 @@ impl<'a> Draw<'a> {
 
     /// One block of rows; an empty one beyond the last.
     pub fn block(&self, block: u64) -> Drawn {
-        self.rows_of(block, Self::row)
+        let mut drawn = Drawn::default();
+        self.fill(block, &mut drawn);
+        drawn
+    }
+
+    /// The same in the place of other rows, whose memory is used again.
+    pub fn fill(&self, block: u64, drawn: &mut Drawn) {
+        self.rows_of(block, drawn, Self::row);
     }
 
     /// One block of rows before they are projected onto the cube.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
-        self.rows_of(block, Self::free_row)
+        let mut drawn = Drawn::default();
+        self.rows_of(block, &mut drawn, Self::free_row);
+        drawn
     }
 
-    fn rows_of(&self, block: u64, row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>)) -> Drawn {
+    fn rows_of(
+        &self,
+        block: u64,
+        drawn: &mut Drawn,
+        row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>),
+    ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
         let width = self.width;
         let mut random = Stream::new(self.seed, ROWS, block);
-        let mut drawn = Drawn { width, units: Vec::with_capacity((last - first) as usize * width), strata: Vec::new() };
+        drawn.width = width;
+        drawn.units.clear();
+        drawn.units.reserve((last - first) as usize * width);
+        drawn.strata.clear();
         let mut cells = std::collections::HashMap::new();
         for row in first..last {
             let which = self.leaf(row);
@@ -88,7 +105,6 @@ impl<'a> Draw<'a> {
             row_of(self, leaf.stratum as usize, sides, &mut random, &mut drawn.units);
             drawn.strata.push(leaf.stratum);
         }
-        drawn
     }
 
     /// The leaf that holds the row's quantile.

@@ -15,6 +15,9 @@ use arrow_array::{
 };
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -67,6 +70,20 @@ impl ArrowRows {
 
     pub(super) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
+    }
+
+    /// How they are written as Parquet. Drawn real numbers hardly repeat: a dictionary of them would cost much time, and
+    /// space beside. Everything else repeats.
+    pub(super) fn properties(&self) -> WriterProperties {
+        let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
+        for (field, (_, form, printer, _)) in self.schema.fields().iter().zip(&self.columns) {
+            let real = matches!(form, PhysicalType::Float16 | PhysicalType::Float32 | PhysicalType::Float64);
+            if real && matches!(printer, Printer::Ticks(_)) {
+                let path = ColumnPath::new(vec![field.name().clone()]);
+                properties = properties.set_column_dictionary_enabled(path, false);
+            }
+        }
+        properties.build()
     }
 
     /// Some of the rows.

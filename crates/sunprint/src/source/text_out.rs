@@ -71,6 +71,10 @@ impl TextRows {
         TextRows { delimiter, columns: columns.iter().map(one).collect() }
     }
 
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Appends the header.
     pub(super) fn header(&self, out: &mut Vec<u8>, names: impl Iterator<Item = impl AsRef<str>>) {
         for (i, name) in names.enumerate() {
