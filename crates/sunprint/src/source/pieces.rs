@@ -1,7 +1,7 @@
 //! An output in pieces: each is made by one worker from its rows alone, and they are written in order. So the bytes
 //! of an output are the same for any number of workers.
 
-use super::arrow_out::ArrowRows;
+use super::arrow_out::{ArrowRows, Columns};
 use super::place::Squeeze;
 use super::squeeze::{Press, Pressed, press};
 use super::target::Buffered;
@@ -13,11 +13,18 @@ use arrow_ipc::writer::FileWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::file::writer::SerializedFileWriter;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How rows become pieces; shared by all workers.
 pub(super) struct Form {
-    pub(super) door: Door,
-    pub(super) shape: Shape,
+    door: Door,
+    shape: Shape,
+    /// The rows of a piece. They are many enough for good compression and quick reading, and few enough that some
+    /// pieces for every core need little memory: about 2 MB of text, 8 MB of an Arrow batch, and for Parquet, whose
+    /// readers want large row groups, 64 MB at most.
+    pub(super) piece_rows: usize,
+    /// The longest text of a piece so far: memory for the next.
+    longest: AtomicUsize,
 }
 
 pub(super) enum Shape {
@@ -35,7 +42,7 @@ pub(super) struct Making {
 enum Content {
     Text(Vec<u8>),
     Parquet(Vec<ArrowColumnWriter>),
-    Arrow(Drawn),
+    Arrow(Columns),
 }
 
 /// A finished piece.
@@ -58,31 +65,22 @@ impl<E: std::error::Error> From<E> for Failed {
 const STEP: usize = 1024;
 
 impl Form {
-    /// The rows of a piece. They are many enough for good compression and quick reading, and few enough that some
-    /// pieces for every core need little memory: about 4 MB of text, 8 MB of an Arrow batch, and for Parquet, whose
-    /// readers want large row groups, 64 MB at most.
-    pub(super) fn piece_rows(&self) -> usize {
-        let (values, most) = match self.shape {
-            Shape::Text(..) => (1 << 19, usize::MAX),
-            Shape::Arrow(_) => (1 << 20, usize::MAX),
-            Shape::Parquet(..) => (1 << 23, 1 << 16),
+    pub(super) fn new(door: Door, shape: Shape) -> Form {
+        let (values, most, columns) = match &shape {
+            Shape::Text(rows, _) => (1 << 18, usize::MAX, rows.columns()),
+            Shape::Arrow(rows) => (1 << 20, usize::MAX, rows.schema().fields().len()),
+            Shape::Parquet(rows, _) => (1 << 23, 1 << 16, rows.schema().fields().len()),
         };
-        ((values / self.columns().max(1)).min(most) / STEP * STEP).max(STEP)
-    }
-
-    fn columns(&self) -> usize {
-        match &self.shape {
-            Shape::Text(rows, _) => rows.columns(),
-            Shape::Parquet(rows, _) | Shape::Arrow(rows) => rows.schema().fields().len(),
-        }
+        let piece_rows = ((values / columns.max(1)).min(most) / STEP * STEP).max(STEP);
+        Form { door, shape, piece_rows, longest: AtomicUsize::new(0) }
     }
 
     /// Begins the piece of this number.
     pub(super) fn begin(&self, number: usize) -> Result<Making, Failed> {
         let content = match &self.shape {
-            Shape::Text(..) => Content::Text(Vec::new()),
+            Shape::Text(..) => Content::Text(Vec::with_capacity(self.longest.load(Ordering::Relaxed))),
             Shape::Parquet(_, factory) => Content::Parquet(factory.create_column_writers(number)?),
-            Shape::Arrow(_) => Content::Arrow(Drawn::default()),
+            Shape::Arrow(_) => Content::Arrow(Columns::default()),
         };
         Ok(Making { rows: 0, content })
     }
@@ -97,7 +95,9 @@ impl Form {
                 }
             }
             (Shape::Parquet(batches, _), Content::Parquet(writers)) => {
-                let batch = batches.batch(&self.door, drawn, rows)?;
+                let mut columns = Columns::default();
+                columns.extend(drawn, rows);
+                let batch = batches.batch(&self.door, &columns)?;
                 let mut writers = writers.iter_mut();
                 for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                     // The columns are flat: each has one leaf.
@@ -106,11 +106,7 @@ impl Form {
                     }
                 }
             }
-            (Shape::Arrow(_), Content::Arrow(all)) => {
-                all.width = drawn.width;
-                all.units.extend_from_slice(&drawn.units[rows.start * drawn.width..rows.end * drawn.width]);
-                all.strata.extend_from_slice(&drawn.strata[rows]);
-            }
+            (Shape::Arrow(_), Content::Arrow(columns)) => columns.extend(drawn, rows),
             _ => return Err(Failed),
         }
         Ok(())
@@ -119,13 +115,14 @@ impl Form {
     /// Completes a piece.
     pub(super) fn finish(&self, making: Making) -> Result<Piece, Failed> {
         Ok(match (&self.shape, making.content) {
-            (Shape::Text(_, squeeze), Content::Text(text)) => Piece::Text(press(text, *squeeze)?),
+            (Shape::Text(_, squeeze), Content::Text(text)) => {
+                self.longest.fetch_max(text.len() + text.len() / 64, Ordering::Relaxed);
+                Piece::Text(press(text, *squeeze)?)
+            }
             (Shape::Parquet(..), Content::Parquet(writers)) => {
                 Piece::Parquet(writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>()?)
             }
-            (Shape::Arrow(batches), Content::Arrow(drawn)) => {
-                Piece::Arrow(batches.batch(&self.door, &drawn, 0..drawn.rows())?)
-            }
+            (Shape::Arrow(batches), Content::Arrow(columns)) => Piece::Arrow(batches.batch(&self.door, &columns)?),
             _ => return Err(Failed),
         })
     }

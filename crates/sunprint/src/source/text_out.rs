@@ -32,6 +32,7 @@ impl Printer {
     }
 
     /// Appends one value; `category` is its category where it has one.
+    #[inline]
     pub(super) fn push(&self, out: &mut Vec<u8>, value: Value, category: usize) {
         match (self, value) {
             (Printer::Ticks(ticks), Value::Number(x)) => ticks.push(out, x),

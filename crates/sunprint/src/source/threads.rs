@@ -3,11 +3,17 @@
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-/// The number of threads to use.
+/// The number of threads to use: the environment variable `SUNPRINT_THREADS`, if it is a number from 1 on, and
+/// otherwise as many as there are cores. No result depends on it.
 pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static WANTED: OnceLock<Option<usize>> = OnceLock::new();
+    let wanted = WANTED.get_or_init(|| {
+        let text = std::env::var("SUNPRINT_THREADS").ok()?;
+        text.trim().parse().ok().filter(|&number| number > 0)
+    });
+    wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Works on everything that `feed` gives, on all cores, and hands the results to `take` in the order of feeding. The

@@ -7,7 +7,7 @@ use super::squeeze::{Press, press};
 use super::target::{Target, Trouble};
 use super::text_out::TextRows;
 use super::{Layout, threads};
-use crate::door::{Door, Value};
+use crate::door::{Door, Gate, Value};
 use crate::error::Result;
 use crate::schema::{Column, Schema};
 use arrow_ipc::writer::FileWriter;
@@ -41,13 +41,15 @@ impl Drawn {
 /// Where a column of the file takes its values from.
 #[derive(Clone, Copy)]
 pub(super) struct Outlet {
-    column: usize,
-    origin: Origin,
+    pub(super) column: usize,
+    pub(super) origin: Origin,
 }
 
 #[derive(Clone, Copy)]
-enum Origin {
+pub(super) enum Origin {
+    /// The number of the feature.
     Feature(usize),
+    /// The category is stratum / weight mod radix.
     Stratum { weight: u32, radix: u32 },
 }
 
@@ -63,20 +65,25 @@ impl Outlet {
         Outlet { column, origin }
     }
 
-    /// The value, and its category where it has one.
+    /// The value of one row, and its category where it has one.
     #[inline]
     pub(super) fn value<'a>(&self, door: &'a Door, units: &[f64], stratum: u32) -> (Value<'a>, usize) {
         match self.origin {
-            Origin::Feature(place) => {
-                let value = door.decode(self.column, units[place]);
-                (value, usize::from(value == Value::Truth(true)))
-            }
-            Origin::Stratum { weight, radix } => {
-                let category = stratum / weight % radix;
-                (door.decode_category(self.column, category), category as usize)
-            }
+            Origin::Feature(place) => of_unit(door.gate(self.column), units[place]),
+            Origin::Stratum { weight, radix } => of_category(door.gate(self.column), stratum / weight % radix),
         }
     }
+}
+
+#[inline]
+pub(super) fn of_unit(gate: &Gate, unit: f64) -> (Value<'_>, usize) {
+    let value = gate.decode(unit);
+    (value, usize::from(value == Value::Truth(true)))
+}
+
+#[inline]
+pub(super) fn of_category(gate: &Gate, category: u32) -> (Value<'_>, usize) {
+    (gate.decode_category(category), category as usize)
 }
 
 /// Writes synthetic rows with the names, order and types of the input. A file appears under its name only when it is
@@ -128,7 +135,7 @@ impl TableWriter {
             })
         };
         let (shape, joint) = begin().map_err(|Failed| trouble.error())?;
-        let form = Form { door: Door::new(schema), shape };
+        let form = Form::new(Door::new(schema), shape);
         Ok(TableWriter { form, joint, making: None, number: 0, width: schema.width(), trouble })
     }
 
@@ -143,7 +150,7 @@ impl TableWriter {
     }
 
     fn append(&mut self, drawn: &Drawn) -> std::result::Result<(), Failed> {
-        let most = self.form.piece_rows();
+        let most = self.form.piece_rows;
         let mut row = 0;
         while row < drawn.rows() {
             let mut making = match self.making.take() {
@@ -196,7 +203,7 @@ impl TableWriter {
         self.close_piece().map_err(|Failed| self.trouble.error())?;
         let (form, width, trouble) = (&self.form, self.width, &self.trouble);
         let (joint, number) = (&mut self.joint, &mut self.number);
-        let step = (form.piece_rows() / block_rows.max(1)).max(1) as u64;
+        let step = (form.piece_rows / block_rows.max(1)).max(1) as u64;
         let mut pieces = (*number..).zip((0..blocks.div_ceil(step)).map(|piece| {
             let first = piece * step;
             first..(first + step).min(blocks)
@@ -229,3 +236,7 @@ impl TableWriter {
         Target::finish(buffered, &self.trouble)
     }
 }
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;
