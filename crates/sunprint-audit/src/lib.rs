@@ -1,5 +1,7 @@
 //! What Sunprint is measured with: generated tables, distances, and the experiments behind every printed figure.
 
+#![forbid(unsafe_code)]
+
 pub mod experiment;
 pub mod generate;
 pub mod matching;

@@ -2,6 +2,8 @@
 //!
 //! Exit codes: 0 good, 1 refused or failed, 2 wrong usage.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod basis;
 mod commands;

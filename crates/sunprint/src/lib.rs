@@ -61,6 +61,7 @@
 //! [`model`], [`receipt`] and [`run`] tie them together. [`evaluate`] compares a real and a synthetic table, for the
 //! curator's eyes. A test holds the rooms apart.
 
+mod cpu;
 pub mod door;
 pub mod error;
 pub mod evaluate;

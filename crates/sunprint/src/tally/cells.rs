@@ -1,6 +1,7 @@
 //! The last pass: which cell of the partition each row falls into.
 
 use super::codes::Codes;
+use crate::cpu::{Level, Vectorised};
 use serde::{Deserialize, Serialize};
 
 /// A binary partition of a box, cut in the order of [`Cells::cuts`], to its own depth in each stratum. Public.
@@ -53,14 +54,22 @@ pub(super) const MOST_LEAVES: usize = 1 << 26;
 /// Bits of a code.
 const CODE_BITS: u32 = 16;
 
-/// `⟨x − c, v⟩` in units of 2⁻³⁰ codes.
+/// Writes `x − c`.
+#[inline(always)]
+pub(super) fn less_centre(row: &[u16], centre: &[u16], out: &mut [i32]) {
+    for ((u, &x), &c) in out.iter_mut().zip(row).zip(centre) {
+        *u = i32::from(x) - i32::from(c);
+    }
+}
+
+/// `⟨u, v⟩` for `u = x − c`, in units of 2⁻³⁰ codes.
 ///
 /// |Σ| ≤ 2³⁰ · 2¹⁶ · ‖v‖₁ ≤ 2⁴⁶ · √4096: inside an i64.
-pub(super) fn inner(row: &[u16], centre: &[u16], vector: &[i32]) -> i64 {
+#[inline(always)]
+pub(super) fn inner(u: &[i32], vector: &[i32]) -> i64 {
     let mut inner = 0_i64;
-    for ((&x, &c), &v) in row.iter().zip(centre).zip(vector) {
-        let u = i64::from(x) - i64::from(c);
-        inner = inner.wrapping_add(u.wrapping_mul(i64::from(v)));
+    for (&u, &v) in u.iter().zip(vector) {
+        inner = inner.wrapping_add(i64::from(u).wrapping_mul(i64::from(v)));
     }
     inner
 }
@@ -103,42 +112,85 @@ impl Cells {
             && leaves.sum::<Option<usize>>().is_some_and(|leaves| leaves <= MOST_LEAVES)
     }
 
-    /// A row's cell at full depth: the bits of its coordinates, interleaved in the order of the cuts.
+    /// Where the bits of each coordinate go.
+    fn spread(&self) -> Vec<Spread> {
+        let bits = self.bits();
+        let mut places: Vec<Vec<u64>> = vec![Vec::new(); bits.len()];
+        // The first cut is the highest bit of the index, and of its coordinate.
+        for (at, &cut) in self.cuts.iter().rev().enumerate() {
+            places[usize::from(cut)].push(1 << at);
+        }
+        let mut spreads = Vec::new();
+        for (coordinate, places) in places.iter().enumerate() {
+            for (byte, places) in places.chunks(8).enumerate() {
+                let bits = |value: usize| (0..places.len()).filter(move |bit| value >> bit & 1 == 1);
+                let index = |value: usize| bits(value).map(|bit| places[bit]).sum();
+                spreads.push(Spread { coordinate, shift: 8 * byte as u32, index: std::array::from_fn(index) });
+            }
+        }
+        spreads
+    }
+}
+
+/// Eight bits of a coordinate, and what each of their values adds to the index of the cell.
+struct Spread {
+    coordinate: usize,
+    shift: u32,
+    index: [u64; 256],
+}
+
+/// Rows on their way into the counts.
+struct Counting<'a> {
+    leaves: &'a mut [u64],
+    codes: &'a Codes,
+    cells: &'a Cells,
+}
+
+impl Vectorised for Counting<'_> {
+    type Output = ();
+
+    /// A row's cell at full depth has the bits of its coordinates, interleaved in the order of the cuts.
     ///
-    /// An index is clamped into its interval by integer division and comparison, so it is never out of range and is
+    /// A coordinate is clamped into its interval by integer division and comparison, so it is never out of range and is
     /// the same on every machine.
-    fn index(&self, row: &[u16], bits: &[u32], point: &mut [u64]) -> usize {
-        match &self.coordinates {
-            Coordinates::Basis { centre, vectors, places } => {
-                for (((q, vector), place), &bits) in point.iter_mut().zip(vectors).zip(places).zip(bits) {
-                    let offset = inner(row, centre, vector).saturating_sub(place.low).max(0);
-                    *q = ((offset / place.step.max(1)) as u64).min((1 << bits) - 1);
+    #[inline(always)]
+    fn run(self) {
+        let Counting { leaves, codes, cells } = self;
+        let (bits, spreads) = (cells.bits(), cells.spread());
+        let mut starts = Vec::with_capacity(cells.depths.len());
+        let mut start = 0;
+        for &depth in &cells.depths {
+            starts.push((start, cells.cuts.len() - usize::from(depth)));
+            start += 1_usize << depth;
+        }
+        let mut point = vec![0_u64; bits.len()];
+        let mut u = vec![0_i32; codes.width()];
+        for i in 0..codes.rows() {
+            let row = codes.row(i);
+            match &cells.coordinates {
+                Coordinates::Basis { centre, vectors, places } => {
+                    less_centre(row, centre, &mut u);
+                    for (((q, vector), place), &bits) in point.iter_mut().zip(vectors).zip(places).zip(&bits) {
+                        let offset = inner(&u, vector).saturating_sub(place.low).max(0);
+                        *q = ((offset / place.step.max(1)) as u64).min((1 << bits) - 1);
+                    }
+                }
+                Coordinates::Columns => {
+                    for ((q, &x), &bits) in point.iter_mut().zip(row).zip(&bits) {
+                        // Below the width of a code there is nothing to tell apart: such cuts send every row to the left.
+                        let x = u64::from(x) << bits.saturating_sub(CODE_BITS);
+                        *q = x >> CODE_BITS.saturating_sub(bits);
+                    }
                 }
             }
-            Coordinates::Columns => {
-                for ((q, &x), &bits) in point.iter_mut().zip(row).zip(bits) {
-                    // Below the width of a code there is nothing to tell apart: such cuts send every row to the left.
-                    let x = u64::from(x) << bits.saturating_sub(CODE_BITS);
-                    *q = x >> CODE_BITS.saturating_sub(bits);
-                }
+            let mut index = 0;
+            for spread in &spreads {
+                index |= spread.index[(point[spread.coordinate] >> spread.shift & 255) as usize];
             }
+            // A leaf of a shallower stratum is a prefix of the full index.
+            let (start, shallower) = starts[(codes.stratum(i) as usize).min(starts.len() - 1)];
+            leaves[start + (index as usize >> shallower)] += 1;
         }
-        let mut left: [u32; 64] = [0; 64];
-        let mut spill;
-        let left: &mut [u32] = if bits.len() <= 64 {
-            left[..bits.len()].copy_from_slice(bits);
-            &mut left[..bits.len()]
-        } else {
-            spill = bits.to_vec();
-            &mut spill
-        };
-        let mut index = 0_usize;
-        for &cut in &self.cuts {
-            let cut = usize::from(cut);
-            left[cut] -= 1;
-            index = index << 1 | (point[cut] >> left[cut] & 1) as usize;
-        }
-        index
     }
 }
 
@@ -147,22 +199,8 @@ impl CellTally {
         CellTally { leaves: vec![0; leaves] }
     }
 
-    pub(super) fn add(&mut self, codes: &Codes, cells: &Cells) {
-        let bits = cells.bits();
-        let mut point = vec![0_u64; bits.len()];
-        let mut starts = Vec::with_capacity(cells.depths.len());
-        let mut start = 0;
-        for &depth in &cells.depths {
-            starts.push(start);
-            start += 1_usize << depth;
-        }
-        for i in 0..codes.rows() {
-            let index = cells.index(codes.row(i), &bits, &mut point);
-            let stratum = (codes.stratum(i) as usize).min(cells.depths.len() - 1);
-            // A leaf of a shallower stratum is a prefix of the full index.
-            let leaf = index >> (cells.cuts.len() - usize::from(cells.depths[stratum]));
-            self.leaves[starts[stratum] + leaf] += 1;
-        }
+    pub(super) fn add(&mut self, codes: &Codes, cells: &Cells, level: Level) {
+        Counting { leaves: &mut self.leaves, codes, cells }.run_at(level);
     }
 
     pub(super) fn merge(&mut self, other: CellTally) {
@@ -195,7 +233,7 @@ mod tests {
             let mut codes = Codes::with_capacity(3, rows.len());
             rows.iter().enumerate().for_each(|(i, row)| codes.push(row, i as u32 % 3));
             let mut tally = CellTally::empty(cells.leaves());
-            tally.add(&codes, &cells);
+            tally.add(&codes, &cells, Level::best());
             prop_assert_eq!(tally.leaves.iter().sum::<u64>(), rows.len() as u64);
         }
     }
@@ -207,7 +245,7 @@ mod tests {
         codes.push(&[u16::MAX, u16::MAX], 0);
         codes.push(&[0, 0], 0);
         let mut tally = CellTally::empty(cells.leaves());
-        tally.add(&codes, &cells);
+        tally.add(&codes, &cells, Level::best());
         assert_eq!(tally.leaves, [1, 0, 0, 0, 0, 0, 0, 1]);
     }
 }

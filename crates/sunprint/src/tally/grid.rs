@@ -1,7 +1,8 @@
 //! The last pass of the lattice mechanism: which cubic cell of a lattice each row falls into.
 
-use super::cells::{MOST_LEAVES, Place, inner};
+use super::cells::{MOST_LEAVES, Place, inner, less_centre};
 use super::codes::Codes;
+use crate::cpu::{Level, Vectorised};
 use serde::{Deserialize, Serialize};
 
 /// A lattice of cells over a box, with a fineness of its own in each stratum. Public.
@@ -49,31 +50,46 @@ impl Grid {
             && self.leaves() <= MOST_LEAVES
     }
 
-    /// A row's cell in the lattice of its stratum: integer division and clamps, the same on every machine.
-    fn index(&self, row: &[u16], sides: &[GridSide]) -> usize {
-        let mut index = 0;
-        for (vector, side) in self.vectors.iter().zip(sides) {
-            // A side of one cell tells nothing apart.
-            if side.cells > 1 {
-                let offset = inner(row, &self.centre, vector).saturating_sub(side.place.low).max(0);
-                let q = (offset / side.place.step.max(1)).min(i64::from(side.cells) - 1);
-                index = index * side.cells as usize + q as usize;
-            }
-        }
-        index
-    }
-
     /// Adds rows to the counts of all strata, one stratum after the other.
-    pub(super) fn add(&self, codes: &Codes, counts: &mut [u64]) {
-        let mut starts = Vec::with_capacity(self.strata.len());
+    pub(super) fn add(&self, codes: &Codes, counts: &mut [u64], level: Level) {
+        Counting { counts, codes, grid: self }.run_at(level);
+    }
+}
+
+/// Rows on their way into the counts.
+struct Counting<'a> {
+    counts: &'a mut [u64],
+    codes: &'a Codes,
+    grid: &'a Grid,
+}
+
+impl Vectorised for Counting<'_> {
+    type Output = ();
+
+    /// A row's cell in the lattice of its stratum: integer division and clamps, the same on every machine.
+    #[inline(always)]
+    fn run(self) {
+        let Counting { counts, codes, grid } = self;
+        let mut starts = Vec::with_capacity(grid.strata.len());
         let mut start = 0;
-        for size in self.sizes() {
+        for size in grid.sizes() {
             starts.push(start);
             start += size;
         }
+        let mut u = vec![0_i32; codes.width()];
         for i in 0..codes.rows() {
+            less_centre(codes.row(i), &grid.centre, &mut u);
             let stratum = (codes.stratum(i) as usize).min(starts.len() - 1);
-            counts[starts[stratum] + self.index(codes.row(i), &self.strata[stratum])] += 1;
+            let mut index = 0;
+            for (vector, side) in grid.vectors.iter().zip(&grid.strata[stratum]) {
+                // A side of one cell tells nothing apart.
+                if side.cells > 1 {
+                    let offset = inner(&u, vector).saturating_sub(side.place.low).max(0);
+                    let q = (offset / side.place.step.max(1)).min(i64::from(side.cells) - 1);
+                    index = index * side.cells as usize + q as usize;
+                }
+            }
+            counts[starts[stratum] + index] += 1;
         }
     }
 }
@@ -98,7 +114,7 @@ mod tests {
                 let mut codes = Codes::with_capacity(3, rows.len());
                 rows.iter().for_each(|(row, stratum)| codes.push(row, *stratum));
                 let mut counts = vec![0_u64; grid.leaves()];
-                grid.add(&codes, &mut counts);
+                grid.add(&codes, &mut counts, Level::best());
                 counts
             };
             let mut replaced = rows.clone();
@@ -118,7 +134,7 @@ mod tests {
         let mut codes = Codes::with_capacity(2, 3);
         [[0, 0], [40_000, 20_000], [u16::MAX, u16::MAX]].iter().for_each(|row| codes.push(row, 0));
         let mut counts = vec![0; 8];
-        grid.add(&codes, &mut counts);
+        grid.add(&codes, &mut counts, Level::best());
         assert_eq!(counts, [1, 0, 0, 0, 0, 1, 0, 1]);
     }
 }

@@ -11,6 +11,8 @@ mod gram;
 mod grid;
 mod moments;
 mod pass;
+#[cfg(test)]
+mod plain_tests;
 mod sums;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};

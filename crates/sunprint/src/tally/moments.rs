@@ -1,8 +1,10 @@
 //! The second pass: rows centred, clipped to a ball, put on an integer grid, and their products summed.
 
+use super::cells::less_centre;
 use super::codes::Codes;
 use super::gram::Gram;
 use super::sums::add_all;
+use crate::cpu::{Level, Vectorised};
 use serde::{Deserialize, Serialize};
 
 /// `K`: every clipped row has Euclidean norm at most this on the grid, hence every entry is below 2¹³.
@@ -57,12 +59,10 @@ impl ClippedMoments {
     ///
     /// Sizes: `|u| < 2¹⁶` for a row. In a plane, `|Σ v (x − c)| ≤ 2³⁰ · 2¹⁶ · 2⁶` for at most 4096 columns, hence
     /// `|u| ≤ 2²²`.
+    #[inline(always)]
     fn centred(&self, row: &[u16], out: &mut [i32]) {
         let Some(plane) = &self.plane else {
-            for ((u, &x), &c) in out.iter_mut().zip(row).zip(&self.centre) {
-                *u = i32::from(x) - i32::from(c);
-            }
-            return;
+            return less_centre(row, &self.centre, out);
         };
         for (u, vector) in out.iter_mut().zip(plane) {
             let mut inner = 0_i64;
@@ -80,10 +80,12 @@ impl ClippedMoments {
     /// not rest on this comment: a row that failed would count as zero.
     ///
     /// Sizes: `|u| ≤ ⌈‖u‖⌉`, so `|u| · multiplier ≤ K′ 2³² < 2⁴⁵`; `‖u‖² ≤ 2⁴⁴ · 2¹²`.
+    #[inline(always)]
     fn grid_row(&self, centred: &[i32], shrink: u64, out: &mut [i16]) {
         let mut square = 0_u64;
         for &u in centred {
-            square += u64::from(u.unsigned_abs()) * u64::from(u.unsigned_abs());
+            let length = u64::from(u.unsigned_abs());
+            square = square.wrapping_add(length.wrapping_mul(length));
         }
         let root = square.isqrt();
         let norm = root + u64::from(root * root < square);
@@ -93,7 +95,7 @@ impl ClippedMoments {
             let scaled = u64::from(u.unsigned_abs()).wrapping_mul(multiplier);
             let rounded = scaled.wrapping_add(1 << (FRACTION - 1)) >> FRACTION;
             norm_on_grid = norm_on_grid.wrapping_add(rounded.wrapping_mul(rounded));
-            *v = if u < 0 { -(rounded as i16) } else { rounded as i16 };
+            *v = if u < 0 { (rounded as i16).wrapping_neg() } else { rounded as i16 };
         }
         if norm_on_grid > GRID * GRID {
             out.fill(0);
@@ -110,29 +112,53 @@ impl MomentTally {
         }
     }
 
-    pub(super) fn add(&mut self, codes: &Codes, spec: &ClippedMoments) {
-        let width = spec.width(codes.width());
-        let shrink = grid_radius(width);
-        let mut gram = Gram::new(width, 16);
-        let mut u = vec![0_i32; width];
-        let mut v = vec![0_i16; width];
-        for i in 0..codes.rows() {
-            spec.centred(codes.row(i), &mut u);
-            spec.grid_row(&u, shrink, &mut v);
-            gram.push(&v);
-            let stratum = (codes.stratum(i) as usize).min(self.stratum_rows.len() - 1);
-            self.stratum_rows[stratum] += 1;
-            for (sum, &entry) in self.stratum_sums[stratum * width..(stratum + 1) * width].iter_mut().zip(&v) {
-                *sum = sum.wrapping_add(i64::from(entry));
-            }
-        }
-        gram.add_to(&mut self.products);
+    /// Adds some rows; their products go to `gram` for now.
+    pub(super) fn add(&mut self, codes: &Codes, spec: &ClippedMoments, gram: &mut Gram, level: Level) {
+        Adding { tally: self, codes, spec, gram }.run_at(level);
     }
 
     pub(super) fn merge(&mut self, other: MomentTally) {
         add_all(&mut self.products, &other.products);
         add_all(&mut self.stratum_sums, &other.stratum_sums);
         add_all(&mut self.stratum_rows, &other.stratum_rows);
+    }
+}
+
+/// Rows on their way into the sums.
+struct Adding<'a> {
+    tally: &'a mut MomentTally,
+    codes: &'a Codes,
+    spec: &'a ClippedMoments,
+    gram: &'a mut Gram,
+}
+
+impl Vectorised for Adding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Adding { tally, codes, spec, gram } = self;
+        let width = spec.width(codes.width());
+        let shrink = grid_radius(width);
+        let mut u = vec![0_i32; width];
+        let mut pair = [vec![0_i16; width], vec![0_i16; width]];
+        for first in (0..codes.rows()).step_by(2) {
+            for (i, v) in (first..).zip(&mut pair) {
+                // A last row without a partner is paired with zeros, which add nothing.
+                if i == codes.rows() {
+                    v.fill(0);
+                    break;
+                }
+                spec.centred(codes.row(i), &mut u);
+                spec.grid_row(&u, shrink, v);
+                let stratum = (codes.stratum(i) as usize).min(tally.stratum_rows.len() - 1);
+                tally.stratum_rows[stratum] += 1;
+                for (sum, &entry) in tally.stratum_sums[stratum * width..(stratum + 1) * width].iter_mut().zip(&*v) {
+                    *sum = sum.wrapping_add(i64::from(entry));
+                }
+            }
+            gram.push_pair(&pair[0], &pair[1]);
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 use super::bytes::{Reader, Writer};
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
+use super::gram::Gram;
 use super::grid::Grid;
 use super::moments::{ClippedMoments, GRID, MomentTally};
 use super::sums::{ProductTally, SumTally};
+use crate::cpu::Level;
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -85,23 +87,24 @@ impl Pass {
     /// # Panics
     /// If `codes` has another width than the pass: a mistake of the program, not of a row.
     pub fn tally(&self, codes: &Codes) -> Tally {
-        assert_eq!(codes.width(), self.width, "tally: rows as wide as the pass");
-        let mut tally = self.empty();
-        tally.rows = codes.rows() as u64;
-        match (&mut tally.answer, &self.work) {
-            (Answer::Sums(sums), _) => sums.add(codes),
-            (Answer::Products(products), _) => products.add(codes),
-            (Answer::Moments(moments), Work::Moments(spec)) => moments.add(codes, spec),
-            (Answer::Cells(counts), Work::Cells(cells)) => counts.add(codes, cells),
-            (Answer::Cells(counts), Work::Grid(grid)) => grid.add(codes, &mut counts.leaves),
-            _ => {}
-        }
-        tally
+        let mut tallying = self.begin();
+        tallying.add(codes);
+        tallying.finish()
     }
 
     /// Begins a tally that grows batch by batch.
     pub fn begin(&self) -> Tallying<'_> {
-        Tallying { pass: self, tally: self.empty() }
+        self.begin_at(Level::best())
+    }
+
+    /// The same with the instructions of a level.
+    pub(super) fn begin_at(&self, level: Level) -> Tallying<'_> {
+        let gram = match &self.work {
+            Work::Products => Some(Gram::new(2 * self.width, level)),
+            Work::Moments(spec) => Some(Gram::new(spec.width(self.width), level)),
+            Work::Sums | Work::Cells(_) | Work::Grid(_) => None,
+        };
+        Tallying { pass: self, tally: self.empty(), gram, level }
     }
 
     /// Reads a pass from its JSON, refusing another version.
@@ -148,6 +151,9 @@ impl Pass {
 pub struct Tallying<'a> {
     pass: &'a Pass,
     tally: Tally,
+    /// The products so far, in the order in which they are computed.
+    gram: Option<Gram>,
+    level: Level,
 }
 
 impl Tallying<'_> {
@@ -156,12 +162,25 @@ impl Tallying<'_> {
     /// # Panics
     /// If `codes` has another width than the pass: a mistake of the program, not of a row.
     pub fn add(&mut self, codes: &Codes) {
-        let part = self.pass.tally(codes);
-        self.tally.merge(part).expect("tallies of one pass");
+        assert_eq!(codes.width(), self.pass.width, "tally: rows as wide as the pass");
+        self.tally.rows += codes.rows() as u64;
+        match (&mut self.tally.answer, &self.pass.work, &mut self.gram) {
+            (Answer::Sums(sums), ..) => sums.add(codes, self.level),
+            (Answer::Products(products), _, Some(gram)) => products.add(codes, gram, self.level),
+            (Answer::Moments(moments), Work::Moments(spec), Some(gram)) => moments.add(codes, spec, gram, self.level),
+            (Answer::Cells(counts), Work::Cells(cells), _) => counts.add(codes, cells, self.level),
+            (Answer::Cells(counts), Work::Grid(grid), _) => grid.add(codes, &mut counts.leaves, self.level),
+            _ => {}
+        }
     }
 
     /// The tally of all rows that were added.
-    pub fn finish(self) -> Tally {
+    pub fn finish(mut self) -> Tally {
+        match (&mut self.tally.answer, self.gram) {
+            (Answer::Products(products), Some(gram)) => products.take(gram),
+            (Answer::Moments(moments), Some(gram)) => gram.add_to(&mut moments.products),
+            _ => {}
+        }
         self.tally
     }
 }
