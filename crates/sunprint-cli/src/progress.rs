@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(shortened("drawing"), "drawing");
         assert_eq!(shortened("reading people.csv"), "reading people.csv");
         let long = shortened("reading /home/curator/tables/2026/people.csv.gz");
-        assert_eq!((long.as_str(), long.chars().count()), ("reading …s/2026/people.csv.gz", LONGEST));
+        assert_eq!((long.as_str(), long.chars().count()), ("reading …/2026/people.csv.gz", LONGEST));
         assert_eq!(shortened("a\nb\u{1b}[2K"), "a?b?[2K");
         assert_eq!(shortened(&"x".repeat(50)).chars().count(), LONGEST);
     }
