@@ -6,7 +6,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 
 import numpy as np
 import polars
@@ -90,27 +89,35 @@ def model(width):
     return finished(FOLDER / f"{width}.sunprint", make)
 
 
+# Starts a program and tells what it took. A process begins with the peak memory of the one that it was started from,
+# so that must be a small one.
+LAUNCH = """
+import json, os, subprocess, sys, time
+cores, *command = json.loads(sys.argv[1])
+if cores:
+    os.sched_setaffinity(0, cores)
+start = time.perf_counter()
+child = subprocess.Popen(command, stdout=subprocess.PIPE)
+text = child.stdout.read().decode()
+_, status, usage = os.wait4(child.pid, 0)
+wall = time.perf_counter() - start
+# Kilobytes on Linux, bytes on macOS.
+peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+code = os.waitstatus_to_exitcode(status)
+print(json.dumps({"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "peak": peak, "text": text, "code": code}))
+"""
+
+
 class Run:
     """A program that has ended: wall seconds, processor seconds, peak memory in MB, and what it printed."""
 
-    def __init__(self, command, cores=None, **environment):
-        limit = (lambda: os.sched_setaffinity(0, cores)) if cores else None
-        start = time.perf_counter()
-        child = subprocess.Popen(
-            [str(word) for word in command],
-            stdout=subprocess.PIPE,
-            env={**os.environ, **environment},
-            preexec_fn=limit,
-        )
-        self.text = child.stdout.read().decode()
-        _, status, usage = os.wait4(child.pid, 0)
-        self.wall = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise SystemExit(f"error: this ended with code {child.returncode}: {' '.join(map(str, command))}")
-        self.cpu = usage.ru_utime + usage.ru_stime
-        # Kilobytes on Linux, bytes on macOS.
-        self.peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+    def __init__(self, command, cores=None):
+        words = [str(word) for word in command]
+        asked = json.dumps([cores, *words])
+        found = json.loads(subprocess.check_output([sys.executable, "-I", "-S", "-c", LAUNCH, asked]))
+        if found["code"] != 0:
+            raise SystemExit(f"error: this ended with code {found['code']}: {' '.join(words)}")
+        self.wall, self.cpu, self.peak, self.text = (found[key] for key in ("wall", "cpu", "peak", "text"))
 
     def json(self):
         return json.loads(self.text)

@@ -1,7 +1,7 @@
 //! How long a fit takes and how much memory it needs, on a file made for the purpose.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use sunprint::error::{Error, Kind, Result};
 use sunprint::math::stream::Stream;
@@ -10,7 +10,8 @@ use sunprint::run::fit_table;
 use sunprint::source::{
     Drawn, Format, Input, Layout, Output, Physical, PhysicalType, Progress, Table, TableWriter, Unit,
 };
-use sunprint::tally::{ClippedMoments, Codes, Pass, VERSION, Work};
+use sunprint::tally::codes::Codes;
+use sunprint::tally::{ClippedMoments, Pass, VERSION, Work};
 
 use crate::synthesise::unit_schema;
 
@@ -69,29 +70,38 @@ pub fn fit_once(path: &Path, width: usize, epsilon: &str) -> Result<Speed> {
 
 /// Someone who watches a fit with a stopwatch in his hand.
 struct Stopwatch {
-    /// What is going on and since when, and what is over.
-    laps: Mutex<((String, Instant), Vec<(String, f64)>)>,
+    laps: Mutex<Laps>,
+}
+
+struct Laps {
+    what: String,
+    since: Instant,
+    over: Vec<(String, f64)>,
 }
 
 impl Stopwatch {
     fn new() -> Stopwatch {
-        Stopwatch { laps: Mutex::new((("opening".to_owned(), Instant::now()), Vec::new())) }
+        let laps = Laps { what: "opening".to_owned(), since: Instant::now(), over: Vec::new() };
+        Stopwatch { laps: Mutex::new(laps) }
+    }
+
+    fn laps(&self) -> MutexGuard<'_, Laps> {
+        self.laps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Something else begins.
     fn turn(&self, what: &str) {
-        let mut laps = self.laps.lock().unwrap_or_else(PoisonError::into_inner);
-        let ((before, since), over) = &mut *laps;
-        over.push((std::mem::replace(before, what.to_owned()), since.elapsed().as_secs_f64()));
-        *since = Instant::now();
+        let mut laps = self.laps();
+        let lap = (std::mem::replace(&mut laps.what, what.to_owned()), laps.since.elapsed().as_secs_f64());
+        laps.over.push(lap);
+        laps.since = Instant::now();
     }
 
-    /// What took longer than nothing, neighbours of one name together.
-    fn phases(self) -> Vec<(String, f64)> {
+    /// What was done, neighbours of one name together.
+    fn phases(&self) -> Vec<(String, f64)> {
         self.turn("");
-        let (_, laps) = self.laps.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut phases: Vec<(String, f64)> = Vec::new();
-        for (what, seconds) in laps {
+        for (what, seconds) in std::mem::take(&mut self.laps().over) {
             match phases.last_mut() {
                 Some(last) if last.0 == what => last.1 += seconds,
                 _ => phases.push((what, seconds)),
@@ -114,8 +124,9 @@ impl Progress for Stopwatch {
     fn advance(&self, _: u64) {}
 
     fn done(&self) {
-        let before = self.laps.lock().unwrap_or_else(PoisonError::into_inner).0.0.clone();
+        let before = self.laps().what.clone();
         self.turn(match before.as_str() {
+            "reading" => "opening",
             "pass 1" => "noise, centre and spread",
             "pass 2" => "noise, directions and cells",
             "pass 3" | "finding the measure" => "noise and measure",

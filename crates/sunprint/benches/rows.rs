@@ -6,14 +6,15 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
-use sunprint::door::{Gate, Raw};
+use sunprint::door::{Door, Raw};
 use sunprint::fit::Fit;
 use sunprint::math::stream::Stream;
 use sunprint::model::{BLOCK, Model};
 use sunprint::plan::{Plan, budget};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
-use sunprint::tally::{Cells, ClippedMoments, Codes, Coordinates, Pass, Place, VERSION, Work};
+use sunprint::tally::codes::Codes;
+use sunprint::tally::{Cells, ClippedMoments, Coordinates, Pass, Place, VERSION, Work};
 
 /// Each side takes about this many seconds of a turn.
 const TURN: f64 = 0.05;
@@ -162,7 +163,8 @@ fn schema(columns: usize) -> Schema {
 
 fn door() {
     let schema = schema(1);
-    let gate = Gate::new(&schema.columns[0]);
+    let door = Door::new(&schema);
+    let gate = door.gate(0);
     let mut stream = Stream::new(1, 32, 0);
     let texts: Vec<String> = (0..ROWS).map(|_| format!("{:.6}", stream.unit())).collect();
     let code = |x: f64| ((x.clamp(0.0, 1.0) * 65_535.0).round()) as u16;

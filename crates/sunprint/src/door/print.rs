@@ -18,9 +18,9 @@ pub fn push_integer(out: &mut Vec<u8>, value: i64) {
 #[inline]
 fn eight_digits(value: u32) -> u64 {
     let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
-    let hundreds = (fours * 5243 >> 19) & 0x0000_007F_0000_007F;
+    let hundreds = ((fours * 5243) >> 19) & 0x0000_007F_0000_007F;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (twos * 103 >> 10) & 0x000F_000F_000F_000F;
+    let tens = ((twos * 103) >> 10) & 0x000F_000F_000F_000F;
     tens | (twos - 10 * tens) << 8
 }
 

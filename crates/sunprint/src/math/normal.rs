@@ -42,7 +42,7 @@ impl Stream {
         let mut found = [(0.0, 0.0, 0.0); TOGETHER + 1];
         let mut have = 0;
         while have < wanted {
-            for _ in have..wanted {
+            for _ in 0..wanted - have {
                 let (x, y) = self.point();
                 let q = x * x + y * y;
                 found[have] = (x, y, q);

@@ -179,7 +179,7 @@ impl TableWriter {
 
     /// Appends rows that come in numbered blocks of `block_rows` (the last may be shorter). `draw` makes the block of a
     /// number; it is called, and the rows are formatted, compressed and encoded, on all cores. The memory does not grow
-    /// with the number of rows.
+    /// with the number of rows. Rows that were written before end their piece, so write all rows in one way.
     ///
     /// # Panics
     /// As [`TableWriter::write`].
