@@ -50,7 +50,9 @@ fn seconds(calls: usize, work: &mut dyn FnMut()) -> f64 {
 }
 
 /// Measures both and prints a line; each call of either does `rows` rows.
-fn compare(name: &str, rows: usize, mut ours: impl FnMut(), mut plain: impl FnMut()) {
+fn compare<A, B>(name: &str, rows: usize, mut ours: impl FnMut() -> A, mut plain: impl FnMut() -> B) {
+    let mut ours = || drop(black_box(ours()));
+    let mut plain = || drop(black_box(plain()));
     let calls = |work: &mut dyn FnMut()| ((TURN / seconds(1, work)) as usize).clamp(1, 1_000_000);
     let (of_ours, of_plain) = (calls(&mut ours), calls(&mut plain));
     let mut best = [f64::INFINITY; 2];
@@ -96,7 +98,7 @@ fn gram(width: usize) {
                 }
             }
         }
-        black_box(products);
+        products
     };
     compare(&format!("gram, a row of {width}"), ROWS, || tallying.add(black_box(&codes)), plain);
     black_box(tallying.finish());
@@ -114,7 +116,7 @@ fn sums(width: usize) {
                 squares += (2 * i64::from(x) - 65_535).pow(2);
             }
         }
-        black_box((sums, squares));
+        (sums, squares)
     };
     compare(&format!("sums, a row of {width}"), ROWS, || tallying.add(black_box(&codes)), plain);
     black_box(tallying.finish());
@@ -145,7 +147,7 @@ fn cells((width, dimension): (usize, usize)) {
             }
             counts[cell] += 1;
         }
-        black_box(counts);
+        counts
     };
     let name = format!("cells, a row of {width}, d' = {dimension}");
     compare(&name, ROWS, || tallying.add(black_box(&codes)), plain);
@@ -168,12 +170,12 @@ fn door() {
     let mut stream = Stream::new(1, 32, 0);
     let texts: Vec<String> = (0..ROWS).map(|_| format!("{:.6}", stream.unit())).collect();
     let code = |x: f64| ((x.clamp(0.0, 1.0) * 65_535.0).round()) as u16;
-    let ours = || drop(black_box(texts.iter().map(|text| gate.encode(Raw::Text(text))).max()));
-    let plain = || drop(black_box(texts.iter().map(|text| text.parse().map_or(32_768, code)).max()));
+    let ours = || texts.iter().map(|text| gate.encode(Raw::Text(text))).max();
+    let plain = || texts.iter().map(|text| text.parse().map_or(32_768, code)).max();
     compare("door, a text of six decimals", ROWS, ours, plain);
     let numbers: Vec<f64> = (0..ROWS).map(|_| stream.unit()).collect();
-    let ours = || drop(black_box(numbers.iter().map(|&x| gate.encode(Raw::Number(x))).max()));
-    let plain = || drop(black_box(numbers.iter().map(|&x| code(x)).max()));
+    let ours = || numbers.iter().map(|&x| gate.encode(Raw::Number(x))).max();
+    let plain = || numbers.iter().map(|&x| code(x)).max();
     compare("door, a number", ROWS, ours, plain);
 }
 
@@ -181,10 +183,10 @@ fn door() {
 fn laplace() {
     let (mut kernel, mut stream) = (Kernel::seeded(1), Stream::new(1, 33, 0));
     let scale = Ratio::new(655_360, 10).expect("a scale");
-    let ours = || drop(black_box((0..ROWS).map(|_| kernel.draw_laplace(scale)).max()));
+    let ours = || (0..ROWS).map(|_| kernel.draw_laplace(scale)).max();
     let plain = || {
         let mut one = || 65_536.0 * (libm::log(stream.unit() + 1e-300) - libm::log(stream.unit() + 1e-300));
-        black_box((0..ROWS).map(|_| one() as i64).max());
+        (0..ROWS).map(|_| one() as i64).max()
     };
     compare("discrete Laplace, one draw", ROWS, ours, plain);
 }
@@ -204,7 +206,7 @@ fn draw() {
     let plain = || {
         let units: Vec<f64> =
             (0..BLOCK as usize * WIDTH).map(|_| (0.5 + 0.1 * stream.normal()).clamp(0.0, 1.0)).collect();
-        black_box(units);
+        units
     };
     compare(&format!("draw, a row of {WIDTH}"), BLOCK as usize, ours, plain);
 }

@@ -16,7 +16,7 @@ use arrow_array::{
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,9 +73,13 @@ impl ArrowRows {
     }
 
     /// How they are written as Parquet. Drawn real numbers hardly repeat: a dictionary of them would cost much time, and
-    /// space beside. Everything else repeats.
+    /// space beside. Everything else repeats. Rows come in random order, so that an index of pages would spare no reader
+    /// a page; it would have to be kept in memory to the end.
     pub(super) fn properties(&self) -> WriterProperties {
-        let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true);
         for (field, (_, form, printer, _)) in self.schema.fields().iter().zip(&self.columns) {
             let real = matches!(form, PhysicalType::Float16 | PhysicalType::Float32 | PhysicalType::Float64);
             if real && matches!(printer, Printer::Ticks(_)) {
