@@ -27,8 +27,13 @@ def fits(options, rows, width, *words, **run):
     return wall, peak
 
 
+def short(value):
+    """Three digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.{2 if value >= 1 else 3}f}"
+
+
 def figures(wall, peak, rows):
-    return f"{wall:.3g} s", f"{1e6 * wall / rows:.3g} µs", f"{peak:.0f} MB"
+    return f"{short(wall)} s", f"{short(1e6 * wall / rows)} µs", f"{peak:.0f} MB"
 
 
 def against_rows(options):
@@ -70,7 +75,7 @@ def phases(options):
         whole = sum(seconds for _, seconds in found)
         heading(f"Where the time goes, {rows:,} x {width}", "phase", "time", "share")
         for what, seconds in found:
-            row(what, f"{seconds:.3g} s", f"{100 * seconds / whole:.0f} %")
+            row(what, f"{short(seconds)} s", f"{100 * seconds / whole:.0f} %")
 
 
 PARTS = {

@@ -81,7 +81,7 @@ struct Laps {
 
 impl Stopwatch {
     fn new() -> Stopwatch {
-        let laps = Laps { what: "opening".to_owned(), since: Instant::now(), over: Vec::new() };
+        let laps = Laps { what: "reading".to_owned(), since: Instant::now(), over: Vec::new() };
         Stopwatch { laps: Mutex::new(laps) }
     }
 
@@ -126,7 +126,6 @@ impl Progress for Stopwatch {
     fn done(&self) {
         let before = self.laps().what.clone();
         self.turn(match before.as_str() {
-            "reading" => "opening",
             "pass 1" => "noise, centre and spread",
             "pass 2" => "noise, directions and cells",
             "pass 3" | "finding the measure" => "noise and measure",
