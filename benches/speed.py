@@ -1,7 +1,8 @@
 """Sunprint beside numpy and polars: the same tables, by turns, in wall seconds on all cores.
 
 Whole fits are processes of their own, from the start of the program to the model on the disk. The reference times
-itself after its imports, so that Python's own start does not count. Files are read from the page cache.
+itself after its imports, so that Python's own start does not count. Files are read from the page cache. OpenBLAS spins
+where other programs want the processors too: run it on a machine that has nothing else to do.
 """
 
 import argparse
@@ -30,8 +31,8 @@ PARQUET = READ.format(work="x = polars.read_parquet(sys.argv[1]).to_numpy(); num
 CSV = READ.format(work="polars.read_csv(sys.argv[1])")
 
 
-def row(what, ours, reference, ratio, peak, remark=""):
-    print(f"| {what} | {ours} | {reference} | {ratio} | {peak} | {remark} |", flush=True)
+def row(what, ours, reference, ratio, quickest, peak, remark=""):
+    print(f"| {what} | {ours} | {reference} | {ratio} | {quickest} | {peak} | {remark} |", flush=True)
 
 
 def seconds(value):
@@ -54,6 +55,11 @@ def middle(runs):
     return median(run.wall for run in runs)
 
 
+def ratios(ours, reference):
+    """Of the medians, and of the quickest runs, which a busy machine disturbs less."""
+    return tuple(f"{of(r.wall for r in ours) / of(r.wall for r in reference):.2f}" for of in (median, min))
+
+
 def gram(options):
     for rows, width in [(1_000_000, 100), (100_000, 784)]:
         rows //= options.scale
@@ -71,10 +77,10 @@ def gram(options):
         narrow = x.astype(np.float32)
         mine, wide, small = by_turns(options, ours, lambda: numpy_seconds(x), lambda: numpy_seconds(narrow))
         for kind, reference in [("f64", wide), ("f32", small)]:
-            ratio = f"{median(reference) / median(mine):.2f} x the rows/s"
+            ratio, quickest = (f"{of(reference) / of(mine):.2f} x the rows/s" for of in (median, min))
             remark = f"{rows / median(mine) / 1e6:.2f} against {rows / median(reference) / 1e6:.2f} million rows/s"
             what = f"Gram {rows:,} x {width}, numpy {kind} `X.T @ X`"
-            row(what, seconds(median(mine)), seconds(median(reference)), ratio, "", remark)
+            row(what, seconds(median(mine)), seconds(median(reference)), ratio, quickest, "", remark)
 
 
 def beside(options, what, table, width, program, reference):
@@ -86,7 +92,7 @@ def beside(options, what, table, width, program, reference):
     ours, theirs = by_turns(options, lambda: tables.fit(table, width), polars_run)
     mine, other = middle(ours), middle(theirs)
     remark = f"{median(run.cpu for run in ours):.2f} s of processors; reference takes {megabytes(*theirs)}"
-    row(f"{what}, {reference}", seconds(mine), seconds(other), f"{mine / other:.2f}", megabytes(*ours), remark)
+    row(f"{what}, {reference}", seconds(mine), seconds(other), *ratios(ours, theirs), megabytes(*ours), remark)
 
 
 def from_parquet(options):
@@ -108,7 +114,7 @@ def out_of_core(options, what, rows, width, runs):
     mine, other = middle(outside), middle(inside)
     what = f"{what} {rows:,} x {width}, `--memory 256MB`, in memory"
     remark = f"in memory {megabytes(*inside)}"
-    row(what, seconds(mine), seconds(other), f"{mine / other:.2f}", megabytes(*outside), remark)
+    row(what, seconds(mine), seconds(other), *ratios(outside, inside), megabytes(*outside), remark)
 
 
 def larger(options):
@@ -123,8 +129,8 @@ def doubling(options):
     half, whole = 1_000_000 // options.scale, 2_000_000 // options.scale
     tables_of = [tables.parquet(rows, 50) for rows in (half, whole)]
     one, two = by_turns(options, *[lambda table=table: tables.fit(table, 50) for table in tables_of])
-    ratio = f"{middle(two) / middle(one):.2f}"
-    row(f"fit, Parquet {whole:,} x 50, {half:,}", seconds(middle(two)), seconds(middle(one)), ratio, megabytes(*two))
+    what = f"fit, Parquet {whole:,} x 50, {half:,}"
+    row(what, seconds(middle(two)), seconds(middle(one)), *ratios(two, one), megabytes(*two))
 
 
 def drawing(options):
@@ -138,7 +144,7 @@ def drawing(options):
         remark = f"{speeds[0]:,.0f} against {speeds[1]:,.0f} rows/s; {few:,} rows take {megabytes(*small)}"
         what = f"draw {many:,} x 50 as {extension}, {few:,}"
         ratio = f"{speeds[0] / speeds[1]:.2f} x the rows/s"
-        row(what, seconds(middle(large)), seconds(middle(small)), ratio, megabytes(*large), remark)
+        row(what, seconds(middle(large)), seconds(middle(small)), ratio, "", megabytes(*large), remark)
 
 
 BARS = {
@@ -160,8 +166,8 @@ def main():
     options = parser.parse_args()
     options.scale = 10 if options.quick else 1
     print(f"Medians of {options.runs} runs by turns, wall seconds, {CORES} cores. Ratio = ours / reference.\n")
-    row("what, reference", "ours", "reference", "ratio", "peak", "")
-    row(*["---"] * 6)
+    row("what, reference", "ours", "reference", "ratio", "of the quickest", "peak")
+    row(*["---"] * 7)
     for name, bar in BARS.items():
         if not options.only or name in options.only:
             bar(options)
