@@ -37,6 +37,7 @@ fn main() -> ExitCode {
 /// Ends the program from another thread than its own, once nothing is left that a destructor would remove.
 #[allow(clippy::disallowed_methods)]
 fn stop() {
+    progress::wipe();
     std::process::exit(INTERRUPTED);
 }
 

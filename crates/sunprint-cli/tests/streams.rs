@@ -119,23 +119,6 @@ fn a_disk_that_fills_up_halfway_leaves_the_older_file() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupted_run_leaves_nothing() {
-    let folder = stage();
-    let before = names(folder.path());
-    // Far more rows than anybody waits for.
-    let mut child =
-        sunprint(folder.path(), "sample people.sunprint --rows 1000000000 --output out.csv --quiet").spawn().unwrap();
-    while names(folder.path()) == before {
-        assert!(child.try_wait().unwrap().is_none(), "the program stopped by itself");
-        std::thread::yield_now();
-    }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(names(folder.path()), before);
-}
-
 /// Which of the two warnings comes depends on the noise; that one comes does not.
 #[test]
 fn a_single_row_is_worth_a_warning_with_every_method() {

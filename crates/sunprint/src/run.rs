@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 use crate::fit::{Ahead, Fit};
-use crate::model::{Draw, Model};
+use crate::model::{BLOCK, Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
-use crate::source::{Drawn, Progress, Table, Unit, in_order};
+use crate::source::{Drawn, Progress, Table, TableWriter, Unit, in_order};
 use crate::tally::Tally;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,4 +71,13 @@ fn merge(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 pub fn draw_rows(draw: &Draw<'_>, mut take: impl FnMut(&Drawn) -> Result<()>) -> Result<()> {
     let mut blocks = 0..draw.blocks();
     in_order(|| Ok(blocks.next()), |block| Ok(draw.block(block)), |drawn| take(&drawn))
+}
+
+/// Draws all rows into a table, on all cores from the random numbers to the encoded bytes. The bytes are the same for
+/// any number of cores, and the memory is for any number of rows.
+pub fn write_rows(draw: &Draw<'_>, table: &mut TableWriter, progress: &dyn Progress) -> Result<()> {
+    table.write_blocks(draw.blocks(), BLOCK as usize, |block, rows| {
+        draw.fill(block, rows);
+        progress.advance(rows.rows() as u64);
+    })
 }

@@ -60,6 +60,21 @@ enum Experiment {
         #[arg(long, default_value_t = 5)]
         runs: usize,
     },
+    /// The seconds of the moments pass over codes in memory, as JSON
+    Gram {
+        /// The number of rows
+        #[arg(long, default_value_t = 1_000_000)]
+        rows: usize,
+        /// The number of columns
+        #[arg(long, default_value_t = 100)]
+        width: usize,
+        /// The number of threads
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
+        /// How often it is repeated after the warm-up
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
     /// One fit in a process of its own, for `speed`
     #[command(hide = true)]
     FitOnce { path: std::path::PathBuf, width: usize, epsilon: String },
@@ -204,6 +219,10 @@ fn run(experiment: &Experiment) -> Result<()> {
         }
         Experiment::Audit { seed, json } => audit(*seed, *json),
         Experiment::Speed { rows, width, runs } => measure_speed(*rows, *width, *runs)?,
+        Experiment::Gram { rows, width, threads, runs } => {
+            let found = speed::moments(*rows, *width, *threads, *runs);
+            println!("{}", serde_json::to_string(&found).expect("figures are plain numbers"));
+        }
         Experiment::FitOnce { path, width, epsilon } => {
             let found = speed::fit_once(path, *width, epsilon)?;
             println!("{}", serde_json::to_string(&found).expect("figures are plain numbers"));
@@ -273,6 +292,12 @@ fn measure_speed(rows: usize, width: usize, runs: usize) -> Result<()> {
     println!("reading the file   {read:>8.2} s");
     println!("reading and fit    {:>8.2} s   {:.2} times reading alone", read + fit, (read + fit) / read);
     println!("peak memory        {:>8.0} MB  of {allowed:.0} MB allowed", median(|s| s.peak));
+    // The phases of the run in the middle.
+    let mut by_time: Vec<&Speed> = found.iter().collect();
+    by_time.sort_by(|a, b| (a.read + a.fit).total_cmp(&(b.read + b.fit)));
+    for (what, seconds) in &by_time[by_time.len() / 2].phases {
+        println!("  {what:<28}{seconds:>8.3} s");
+    }
     Ok(())
 }
 

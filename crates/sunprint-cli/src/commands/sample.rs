@@ -11,7 +11,7 @@ use crate::files;
 use crate::progress::Bars;
 use crate::words::{Talk, counted};
 use sunprint::model::Model;
-use sunprint::run::draw_rows;
+use sunprint::run::write_rows;
 use sunprint::source::{Format, Output, Progress, TableWriter, Unit};
 
 /// Loads the model and draws.
@@ -54,10 +54,7 @@ pub fn draw_to(model: &Model, draw: DrawArgs, target: &Target, talk: Talk) -> Re
     let mut table = TableWriter::create(&target.output, target.format, model.schema(), &model.layout())?;
     let bars = Bars::new(talk);
     bars.start("drawing", Some(rows), Unit::Rows);
-    draw_rows(&model.draw(rows, seed), |drawn| {
-        bars.advance(drawn.rows() as u64);
-        table.write(drawn)
-    })?;
+    write_rows(&model.draw(rows, seed), &mut table, &bars)?;
     table.finish()?;
     bars.done();
     let place = target.output.path().map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());

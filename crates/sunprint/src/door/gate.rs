@@ -116,16 +116,21 @@ impl Gate {
     /// The value at a place between the bounds: 0 is the lower bound, 1 the upper; outside is clamped.
     #[inline]
     pub fn decode(&self, unit: f64) -> Value<'_> {
-        let unit = if unit.is_nan() { 0.5 } else { unit.clamp(0.0, 1.0) };
         match &self.way {
-            Way::Continuous { min, max, .. } => Value::Number((min + unit * (max - min)).clamp(*min, *max)),
-            Way::Integer { min, max, span } => Value::Integer(whole_at(unit, *min, *max, *span)),
-            Way::Boolean { .. } => Value::Truth(unit >= 0.5),
+            Way::Continuous { min, max, .. } => Value::Number(real_at(unit, *min, *max)),
+            Way::Integer { min, max, span } => Value::Integer(whole_at(inside(unit), *min, *max, *span)),
+            Way::Boolean { .. } => Value::Truth(inside(unit) >= 0.5),
             Way::Categorical { values, .. } => {
-                let place = (unit * values.len() as f64) as usize;
+                let place = (inside(unit) * values.len() as f64) as usize;
                 Value::Category(&values[place.min(values.len() - 1)])
             }
         }
+    }
+
+    /// The values at many places, if the column is continuous: each is what [`Gate::decode`] gives.
+    pub fn decode_reals<'a>(&self, units: &'a [f64]) -> Option<impl Iterator<Item = f64> + use<'a>> {
+        let Way::Continuous { min, max, .. } = self.way else { return None };
+        Some(units.iter().map(move |&unit| real_at(unit, min, max)))
     }
 
     /// The value of a category.
@@ -235,6 +240,17 @@ fn whole_code(x: i64, min: i64, max: i64, span: u64) -> u16 {
 #[inline]
 fn real_whole_code(x: f64, min: i64, max: i64, span: u64) -> u16 {
     if x.is_nan() { MIDDLE } else { whole_code(x.round() as i64, min, max, span) }
+}
+
+/// A place between the bounds; no place at all is the middle.
+#[inline]
+fn inside(unit: f64) -> f64 {
+    if unit.is_nan() { 0.5 } else { unit.clamp(0.0, 1.0) }
+}
+
+#[inline]
+fn real_at(unit: f64, min: f64, max: f64) -> f64 {
+    (min + inside(unit) * (max - min)).clamp(min, max)
 }
 
 fn whole_at(unit: f64, min: i64, max: i64, span: u64) -> i64 {

@@ -13,7 +13,7 @@ impl Stream {
             return spare;
         }
         loop {
-            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
+            let (x, y) = self.point();
             let q = x * x + y * y;
             if q > 0.0 && q < 1.0 {
                 let stretch = (-2.0 * libm::log(q) / q).sqrt();
@@ -22,7 +22,52 @@ impl Stream {
             }
         }
     }
+
+    /// As many standard normal numbers as there are places: the same that [`Stream::normal`] gives one by one.
+    pub fn normals(&mut self, out: &mut [f64]) {
+        let taken = match out.first_mut() {
+            Some(first) => self.spare.take().map(|spare| *first = spare).map_or(0, |()| 1),
+            None => return,
+        };
+        for pairs in out[taken..].chunks_mut(2 * TOGETHER) {
+            self.pairs(pairs);
+        }
+    }
+
+    /// Some pairs together. Whether a point lies in the disc cannot be foretold, so nothing is decided on it: a point
+    /// that does not is written over by the next. As many points are tried as pairs are missing, so that none is tried
+    /// too many.
+    fn pairs(&mut self, out: &mut [f64]) {
+        let wanted = out.len().div_ceil(2);
+        let mut found = [(0.0, 0.0, 0.0); TOGETHER + 1];
+        let mut have = 0;
+        while have < wanted {
+            for _ in 0..wanted - have {
+                let (x, y) = self.point();
+                let q = x * x + y * y;
+                found[have] = (x, y, q);
+                have += usize::from(q > 0.0 && q < 1.0);
+            }
+        }
+        for (pair, (x, y, q)) in out.chunks_mut(2).zip(found) {
+            let stretch = (-2.0 * libm::log(q) / q).sqrt();
+            pair[0] = x * stretch;
+            match pair.get_mut(1) {
+                Some(second) => *second = y * stretch,
+                None => self.spare = Some(y * stretch),
+            }
+        }
+    }
+
+    /// A point of the square around the disc.
+    #[inline]
+    fn point(&mut self) -> (f64, f64) {
+        (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0)
+    }
 }
+
+/// Pairs that are found together.
+const TOGETHER: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -44,6 +89,19 @@ mod tests {
         }
         let pairs = draws.chunks_exact(2).map(|p| p[0] * p[1]).sum::<f64>() / (draws.len() / 2) as f64;
         assert!(pairs.abs() < 0.0112, "the two of a pair are uncorrelated");
+    }
+
+    #[test]
+    fn many_together_are_the_same_as_one_by_one() {
+        let (mut alone, mut together) = (Stream::new(5, 1, 2), Stream::new(5, 1, 2));
+        for count in (0..200).chain([1, 1, 0, 1000, 3]) {
+            let mut many = vec![0.0; count];
+            together.normals(&mut many);
+            let one_by_one: Vec<f64> = (0..count).map(|_| alone.normal()).collect();
+            assert_eq!(many, one_by_one, "{count}");
+            // Other numbers of the stream come in between.
+            assert_eq!((alone.bits(), alone.spare), (together.bits(), together.spare));
+        }
     }
 
     #[test]

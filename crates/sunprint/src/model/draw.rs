@@ -18,6 +18,9 @@ pub const BLOCK: u64 = 1024;
 const ORDER: u64 = 0;
 const ROWS: u64 = 1;
 
+/// Normal numbers that are drawn together.
+const TOGETHER: usize = 64;
+
 /// A seeded draw of N rows from a model.
 pub struct Draw<'a> {
     release: &'a Release,
@@ -27,6 +30,8 @@ pub struct Draw<'a> {
     order: Permutation,
     start: f64,
     leaves: Vec<Leaf>,
+    /// The columns with a deviation of their own.
+    noisy: Vec<usize>,
 }
 
 /// One leaf with rows: its stratum, its index, and how many rows come before it.
@@ -56,7 +61,10 @@ impl<'a> Draw<'a> {
         leaves.push(Leaf { stratum: u32::MAX, index: 0, before });
         let mut random = Stream::new(seed, ORDER, 0);
         let start = random.unit();
-        Draw { release, width, rows, seed, order: Permutation::new(rows.max(1), &mut random), start, leaves }
+        let diagonal = release.texture.diagonal.iter().take(width).enumerate();
+        let noisy = diagonal.filter(|(_, deviation)| **deviation > 0.0).map(|(column, _)| column).collect();
+        let order = Permutation::new(rows.max(1), &mut random);
+        Draw { release, width, rows, seed, order, start, leaves, noisy }
     }
 
     /// How many blocks there are.
@@ -66,20 +74,37 @@ impl<'a> Draw<'a> {
 
     /// One block of rows; an empty one beyond the last.
     pub fn block(&self, block: u64) -> Drawn {
-        self.rows_of(block, Self::row)
+        let mut drawn = Drawn::default();
+        self.fill(block, &mut drawn);
+        drawn
+    }
+
+    /// The same in the place of other rows, whose memory is used again.
+    pub fn fill(&self, block: u64, drawn: &mut Drawn) {
+        self.rows_of(block, drawn, Self::row);
     }
 
     /// One block of rows before they are projected onto the cube.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
-        self.rows_of(block, Self::free_row)
+        let mut drawn = Drawn::default();
+        self.rows_of(block, &mut drawn, Self::free_row);
+        drawn
     }
 
-    fn rows_of(&self, block: u64, row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>)) -> Drawn {
+    fn rows_of(
+        &self,
+        block: u64,
+        drawn: &mut Drawn,
+        row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>),
+    ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
         let width = self.width;
         let mut random = Stream::new(self.seed, ROWS, block);
-        let mut drawn = Drawn { width, units: Vec::with_capacity((last - first) as usize * width), strata: Vec::new() };
+        drawn.width = width;
+        drawn.units.clear();
+        drawn.units.reserve((last - first) as usize * width);
+        drawn.strata.clear();
         let mut cells = std::collections::HashMap::new();
         for row in first..last {
             let which = self.leaf(row);
@@ -88,7 +113,6 @@ impl<'a> Draw<'a> {
             row_of(self, leaf.stratum as usize, sides, &mut random, &mut drawn.units);
             drawn.strata.push(leaf.stratum);
         }
-        drawn
     }
 
     /// The leaf that holds the row's quantile.
@@ -99,8 +123,10 @@ impl<'a> Draw<'a> {
         // u · total has behind the point cannot carry the sum over a multiple of N. At most 2⁶⁴ · 2⁶² + 2⁶²: no overflow.
         let u = (self.start * 4294967296.0) as u128;
         let moved = u128::from(place) * u128::from(total) + ((u * u128::from(total)) >> 32);
-        let quantile = moved / u128::from(self.rows.max(1));
-        let quantile = (quantile as u64).min(total.saturating_sub(1));
+        let rows = self.rows.max(1);
+        // The smaller type divides faster.
+        let quantile = u64::try_from(moved).map_or_else(|_| (moved / u128::from(rows)) as u64, |moved| moved / rows);
+        let quantile = quantile.min(total.saturating_sub(1));
         self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
     }
 
@@ -143,13 +169,16 @@ impl<'a> Draw<'a> {
         if let Some(shift) = texture.shifts.get(stratum) {
             add(&mut out[at..], 1.0, shift);
         }
-        for direction in &texture.directions {
-            add(&mut out[at..], random.normal(), direction);
+        let mut normals = [0.0; TOGETHER];
+        for directions in texture.directions.chunks(TOGETHER) {
+            random.normals(&mut normals[..directions.len()]);
+            directions.iter().zip(normals).for_each(|(direction, weight)| add(&mut out[at..], weight, direction));
         }
-        for (x, deviation) in out[at..].iter_mut().zip(&texture.diagonal) {
-            if *deviation > 0.0 {
-                *x += deviation * random.normal();
-            }
+        for columns in self.noisy.chunks(TOGETHER) {
+            random.normals(&mut normals[..columns.len()]);
+            columns.iter().zip(normals).for_each(|(&column, normal)| {
+                out[at + column] += texture.diagonal[column] * normal;
+            });
         }
     }
 }

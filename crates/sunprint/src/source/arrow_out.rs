@@ -2,7 +2,7 @@
 
 use super::layout::{Physical, PhysicalType};
 use super::text_out::Printer;
-use super::writer::{Drawn, Outlet};
+use super::writer::{Drawn, Origin, Outlet, of_category, of_unit};
 use crate::door::{Door, Value};
 use crate::schema::{Column, ColumnKind};
 use arrow_array::builder::{GenericStringBuilder, StringViewBuilder};
@@ -15,6 +15,9 @@ use arrow_array::{
 };
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +26,7 @@ type Half = <Float16Type as ArrowPrimitiveType>::Native;
 /// Rows as batches.
 pub(super) struct ArrowRows {
     schema: SchemaRef,
-    columns: Vec<(Outlet, PhysicalType, Printer, Option<ArrayRef>)>,
+    pub(super) columns: Vec<(Outlet, PhysicalType, Printer, Option<ArrayRef>)>,
 }
 
 /// The type that a column of a text file takes in a typed one.
@@ -69,13 +72,67 @@ impl ArrowRows {
         Arc::clone(&self.schema)
     }
 
-    /// Some of the rows.
-    pub(super) fn batch(&self, door: &Door, drawn: &Drawn, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+    /// How they are written as Parquet. Drawn real numbers hardly repeat: a dictionary of them would cost much time, and
+    /// space beside. Everything else repeats. Rows come in random order, so that an index of pages would spare no reader
+    /// a page; it would have to be kept in memory to the end.
+    pub(super) fn properties(&self) -> WriterProperties {
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true);
+        for (field, (_, form, printer, _)) in self.schema.fields().iter().zip(&self.columns) {
+            let real = matches!(form, PhysicalType::Float16 | PhysicalType::Float32 | PhysicalType::Float64);
+            if real && matches!(printer, Printer::Ticks(_)) {
+                let path = ColumnPath::new(vec![field.name().clone()]);
+                properties = properties.set_column_dictionary_enabled(path, false);
+            }
+        }
+        properties.build()
+    }
+
+    /// A batch of rows.
+    pub(super) fn batch(&self, door: &Door, columns: &Columns) -> Result<RecordBatch, ArrowError> {
         let arrays = self.columns.iter().map(|(outlet, form, printer, dictionary)| {
-            let values = || rows.clone().map(|row| outlet.value(door, drawn.row(row), drawn.strata[row]));
-            array(*form, printer, dictionary.as_ref(), values)
+            let (gate, dictionary) = (door.gate(outlet.column), dictionary.as_ref());
+            match outlet.origin {
+                Origin::Feature(place) => {
+                    let units = &columns.units[place];
+                    if let (PhysicalType::Float64, Some(values)) = (form, gate.decode_reals(units)) {
+                        return Ok(Arc::new(PrimitiveArray::<Float64Type>::from_iter_values(values)) as ArrayRef);
+                    }
+                    array(*form, printer, dictionary, || units.iter().map(|&unit| of_unit(gate, unit)))
+                }
+                Origin::Stratum { weight, radix } => {
+                    let category = |&stratum: &u32| of_category(gate, stratum / weight % radix);
+                    array(*form, printer, dictionary, || columns.strata.iter().map(category))
+                }
+            }
         });
         RecordBatch::try_new(self.schema(), arrays.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Rows, column by column.
+#[derive(Default)]
+pub(super) struct Columns {
+    units: Vec<Vec<f64>>,
+    strata: Vec<u32>,
+}
+
+impl Columns {
+    /// Appends rows. A few at a time, so that a cache line of theirs serves for all of its columns.
+    pub(super) fn extend(&mut self, drawn: &Drawn, rows: Range<usize>) {
+        const FEW: usize = 256;
+        self.units.resize_with(drawn.width, Vec::new);
+        self.strata.extend_from_slice(&drawn.strata[rows.clone()]);
+        if drawn.width == 0 {
+            return;
+        }
+        for some in drawn.units[rows.start * drawn.width..rows.end * drawn.width].chunks(FEW * drawn.width) {
+            for (place, column) in self.units.iter_mut().enumerate() {
+                column.extend(some[place..].iter().step_by(drawn.width));
+            }
+        }
     }
 }
 
@@ -122,7 +179,7 @@ fn data_type(form: PhysicalType) -> DataType {
     }
 }
 
-fn array<'a, I: Iterator<Item = (Value<'a>, usize)>>(
+pub(super) fn array<'a, I: Iterator<Item = (Value<'a>, usize)>>(
     form: PhysicalType,
     printer: &Printer,
     dictionary: Option<&ArrayRef>,

@@ -32,6 +32,7 @@ impl Printer {
     }
 
     /// Appends one value; `category` is its category where it has one.
+    #[inline]
     pub(super) fn push(&self, out: &mut Vec<u8>, value: Value, category: usize) {
         match (self, value) {
             (Printer::Ticks(ticks), Value::Number(x)) => ticks.push(out, x),
@@ -69,6 +70,10 @@ impl TextRows {
             (outlet, Printer::new(column, physical.physical, |text| quoted(text, delimiter)))
         };
         TextRows { delimiter, columns: columns.iter().map(one).collect() }
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     /// Appends the header.

@@ -3,22 +3,40 @@
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-/// The number of threads to use.
+/// The number of threads to use: the environment variable `SUNPRINT_THREADS`, if it is a number from 1 on, and
+/// otherwise as many as there are cores. No result depends on it.
 pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static WANTED: OnceLock<Option<usize>> = OnceLock::new();
+    let wanted = WANTED.get_or_init(|| {
+        let text = std::env::var("SUNPRINT_THREADS").ok()?;
+        text.trim().parse().ok().filter(|&number| number > 0)
+    });
+    wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Works on everything that `feed` gives, on all cores, and hands the results to `take` in the order of feeding. The
 /// first error in that order ends it.
 pub(crate) fn in_order<I: Send, O: Send>(
+    feed: impl FnMut() -> Result<Option<I>> + Send,
+    work: impl Fn(I) -> Result<O> + Sync,
+    take: impl FnMut(O) -> Result<()>,
+) -> Result<()> {
+    in_order_on(cores(), feed, work, take)
+}
+
+/// The same, with so many workers.
+pub(super) fn in_order_on<I: Send, O: Send>(
+    workers: usize,
     mut feed: impl FnMut() -> Result<Option<I>> + Send,
     work: impl Fn(I) -> Result<O> + Sync,
     mut take: impl FnMut(O) -> Result<()>,
 ) -> Result<()> {
-    let workers = cores();
+    let workers = workers.max(1);
     std::thread::scope(|scope| {
+        // What has been fed and not been taken: bounded, so that memory is, whichever piece of work is slow.
+        let (begun, ended) = sync_channel::<()>(2 * workers);
         let (to_work, waiting) = sync_channel::<(usize, Result<I>)>(workers);
         let (to_take, finished) = sync_channel::<(usize, Result<O>)>(workers);
         // Shared by the workers alone: when they stop, the feeder's next send fails and it stops too.
@@ -38,6 +56,9 @@ pub(crate) fn in_order<I: Send, O: Send>(
         drop((waiting, to_take));
         scope.spawn(move || {
             for number in 0.. {
+                if begun.send(()).is_err() {
+                    return;
+                }
                 let Some(item) = feed().transpose() else { return };
                 let last = item.is_err();
                 if to_work.send((number, item)).is_err() || last {
@@ -51,6 +72,7 @@ pub(crate) fn in_order<I: Send, O: Send>(
             early.insert(number, outcome);
             while let Some(outcome) = early.remove(&next) {
                 take(outcome?)?;
+                let _ = ended.recv();
                 next += 1;
             }
         }

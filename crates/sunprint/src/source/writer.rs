@@ -1,24 +1,22 @@
 //! Synthetic rows to files of the input's form.
 
 use super::arrow_out::ArrowRows;
-use super::atomic::AtomicFile;
-use super::place::{Format, Output, Squeeze};
+use super::pieces::{Failed, Form, Joint, Making, Piece, Shape};
+use super::place::{Format, Output};
+use super::squeeze::{Press, press};
+use super::target::{Target, Trouble};
 use super::text_out::TextRows;
-use super::{Layout, words};
-use crate::door::{Door, Value};
-use crate::error::{Error, Result};
+use super::{Layout, threads};
+use crate::door::{Door, Gate, Value};
+use crate::error::Result;
 use crate::schema::{Column, Schema};
 use arrow_ipc::writer::FileWriter;
-use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
-use std::io::{self, BufWriter, Stdout, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
 
 /// Synthetic rows: places between the bounds in [0, 1], row-major, one for each feature, and a stratum for each row.
 /// Public.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
     /// The number of features.
     pub width: usize,
@@ -43,13 +41,15 @@ impl Drawn {
 /// Where a column of the file takes its values from.
 #[derive(Clone, Copy)]
 pub(super) struct Outlet {
-    column: usize,
-    origin: Origin,
+    pub(super) column: usize,
+    pub(super) origin: Origin,
 }
 
 #[derive(Clone, Copy)]
-enum Origin {
+pub(super) enum Origin {
+    /// The number of the feature.
     Feature(usize),
+    /// The category is stratum / weight mod radix.
     Stratum { weight: u32, radix: u32 },
 }
 
@@ -65,157 +65,78 @@ impl Outlet {
         Outlet { column, origin }
     }
 
-    /// The value, and its category where it has one.
+    /// The value of one row, and its category where it has one.
     #[inline]
     pub(super) fn value<'a>(&self, door: &'a Door, units: &[f64], stratum: u32) -> (Value<'a>, usize) {
         match self.origin {
-            Origin::Feature(place) => {
-                let value = door.decode(self.column, units[place]);
-                (value, usize::from(value == Value::Truth(true)))
-            }
-            Origin::Stratum { weight, radix } => {
-                let category = stratum / weight % radix;
-                (door.decode_category(self.column, category), category as usize)
-            }
+            Origin::Feature(place) => of_unit(door.gate(self.column), units[place]),
+            Origin::Stratum { weight, radix } => of_category(door.gate(self.column), stratum / weight % radix),
         }
     }
 }
 
-/// Where the bytes go. It remembers why a write failed, which the formats' own errors may hide.
-struct Target {
-    sink: Sink,
-    trouble: Trouble,
+#[inline]
+pub(super) fn of_unit(gate: &Gate, unit: f64) -> (Value<'_>, usize) {
+    let value = gate.decode(unit);
+    (value, usize::from(value == Value::Truth(true)))
 }
 
-type Trouble = Arc<Mutex<Option<io::ErrorKind>>>;
-
-enum Sink {
-    File(AtomicFile),
-    Stdout(Stdout),
-}
-
-impl Target {
-    fn note<T>(&self, outcome: io::Result<T>) -> io::Result<T> {
-        if let Err(fault) = &outcome
-            && fault.kind() != io::ErrorKind::Interrupted
-        {
-            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault.kind());
-        }
-        outcome
-    }
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let outcome = match &mut self.sink {
-            Sink::File(file) => file.write(bytes),
-            Sink::Stdout(stdout) => stdout.write(bytes),
-        };
-        self.note(outcome)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let outcome = match &mut self.sink {
-            Sink::File(file) => file.flush(),
-            Sink::Stdout(stdout) => stdout.flush(),
-        };
-        self.note(outcome)
-    }
-}
-
-type Buffered = BufWriter<Target>;
-
-enum Shape {
-    Text(TextRows, Box<Squeezed>),
-    Parquet(ArrowRows, Box<ArrowWriter<Buffered>>),
-    Arrow(ArrowRows, Box<FileWriter<Buffered>>),
-}
-
-enum Squeezed {
-    Plain(Buffered),
-    Gzip(GzEncoder<Buffered>),
-    Zstd(zstd::Encoder<'static, Buffered>),
-}
-
-impl Squeezed {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Squeezed::Plain(sink) => sink.write_all(bytes),
-            Squeezed::Gzip(sink) => sink.write_all(bytes),
-            Squeezed::Zstd(sink) => sink.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<Buffered> {
-        match self {
-            Squeezed::Plain(sink) => Ok(sink),
-            Squeezed::Gzip(sink) => sink.finish(),
-            Squeezed::Zstd(sink) => sink.finish(),
-        }
-    }
+#[inline]
+pub(super) fn of_category(gate: &Gate, category: u32) -> (Value<'_>, usize) {
+    (gate.decode_category(category), category as usize)
 }
 
 /// Writes synthetic rows with the names, order and types of the input. A file appears under its name only when it is
 /// finished; a writer dropped before leaves nothing.
+///
+/// The bytes depend on the rows and the format alone, not on how the rows are handed over or on the number of cores.
 pub struct TableWriter {
-    shape: Shape,
-    door: Door,
+    form: Form,
+    joint: Joint,
+    /// The piece that takes the next row, and its number.
+    making: Option<Making>,
+    number: usize,
     width: usize,
-    place: String,
     trouble: Trouble,
 }
-
-/// Rows that are turned into one batch or one piece of text.
-const BATCH: usize = 8192;
 
 impl TableWriter {
     /// Begins an output.
     pub fn create(output: &Output, format: Format, schema: &Schema, layout: &Layout) -> Result<TableWriter> {
-        let place = output.place();
-        let columns = layout.match_schema(schema, &place)?;
-        let sink = match output.path() {
-            Some(path) => Sink::File(AtomicFile::create(path)?),
-            None => Sink::Stdout(io::stdout()),
-        };
-        let trouble = Trouble::default();
-        let target = BufWriter::with_capacity(1 << 18, Target { sink, trouble: Arc::clone(&trouble) });
+        let columns = layout.match_schema(schema, &output.place())?;
+        let (target, trouble) = Target::begin(output)?;
         let outlets: Vec<(Outlet, &super::Physical, &Column)> = layout
             .columns
             .iter()
             .zip(&columns)
             .map(|(physical, &c)| (Outlet::new(schema, c), physical, &schema.columns[c]))
             .collect();
-        let failed = || refuse(&place, &trouble);
-        let shape = match format {
-            Format::Parquet => {
-                let rows = ArrowRows::new(&outlets);
-                // Groups of this size keep little in memory and can be read in parallel.
-                let properties = WriterProperties::builder()
-                    .set_compression(Compression::ZSTD(ZstdLevel::default()))
-                    .set_max_row_group_row_count(Some(1 << 17))
-                    .build();
-                let writer = ArrowWriter::try_new(target, rows.schema(), Some(properties)).map_err(|_| failed())?;
-                Shape::Parquet(rows, Box::new(writer))
-            }
-            Format::Arrow => {
-                let rows = ArrowRows::new(&outlets);
-                let writer = FileWriter::try_new(target, &rows.schema()).map_err(|_| failed())?;
-                Shape::Arrow(rows, Box::new(writer))
-            }
-            text => {
-                let rows = TextRows::new(&outlets, text.delimiter());
-                let mut sink = match text.squeeze() {
-                    Squeeze::None => Squeezed::Plain(target),
-                    Squeeze::Gzip => Squeezed::Gzip(GzEncoder::new(target, flate2::Compression::default())),
-                    Squeeze::Zstd => Squeezed::Zstd(zstd::Encoder::new(target, 3).map_err(|_| failed())?),
-                };
-                let mut header = Vec::new();
-                rows.header(&mut header, layout.columns.iter().map(|column| &column.name));
-                sink.write_all(&header).map_err(|_| failed())?;
-                Shape::Text(rows, Box::new(sink))
-            }
+        let begin = || -> std::result::Result<(Shape, Joint), Failed> {
+            Ok(match format {
+                Format::Parquet => {
+                    let rows = ArrowRows::new(&outlets);
+                    let writer = ArrowWriter::try_new(target, rows.schema(), Some(rows.properties()))?;
+                    let (file, factory) = writer.into_serialized_writer()?;
+                    (Shape::Parquet(rows, factory), Joint::Parquet(Box::new(file)))
+                }
+                Format::Arrow => {
+                    let rows = ArrowRows::new(&outlets);
+                    let file = FileWriter::try_new(target, &rows.schema())?;
+                    (Shape::Arrow(rows), Joint::Arrow(Box::new(file)))
+                }
+                text => {
+                    let rows = TextRows::new(&outlets, text.delimiter());
+                    let mut header = Vec::new();
+                    rows.header(&mut header, layout.columns.iter().map(|column| &column.name));
+                    let mut joint = Press::begin(target, text.squeeze())?;
+                    joint.append(&press(header, text.squeeze())?)?;
+                    (Shape::Text(rows, text.squeeze()), Joint::Text(joint))
+                }
+            })
         };
-        Ok(TableWriter { shape, door: Door::new(schema), width: schema.width(), place, trouble })
+        let (shape, joint) = begin().map_err(|Failed| trouble.error())?;
+        let form = Form::new(Door::new(schema), shape);
+        Ok(TableWriter { form, joint, making: None, number: 0, width: schema.width(), trouble })
     }
 
     /// Appends rows.
@@ -225,49 +146,97 @@ impl TableWriter {
     pub fn write(&mut self, drawn: &Drawn) -> Result<()> {
         assert_eq!(drawn.width, self.width, "writer: rows of the schema's width");
         assert_eq!(drawn.units.len(), drawn.rows() * drawn.width, "writer: one place for each feature of each row");
-        let mut text = Vec::new();
-        for start in (0..drawn.rows()).step_by(BATCH) {
-            let rows = start..(start + BATCH).min(drawn.rows());
-            let written = match &mut self.shape {
-                Shape::Text(lines, sink) => {
-                    text.clear();
-                    for row in rows {
-                        lines.row(&mut text, &self.door, drawn.row(row), drawn.strata[row]);
-                    }
-                    sink.write_all(&text).is_ok()
-                }
-                Shape::Parquet(batches, writer) => {
-                    batches.batch(&self.door, drawn, rows).is_ok_and(|batch| writer.write(&batch).is_ok())
-                }
-                Shape::Arrow(batches, writer) => {
-                    batches.batch(&self.door, drawn, rows).is_ok_and(|batch| writer.write(&batch).is_ok())
-                }
+        self.append(drawn).map_err(|Failed| self.trouble.error())
+    }
+
+    fn append(&mut self, drawn: &Drawn) -> std::result::Result<(), Failed> {
+        let most = self.form.piece_rows;
+        let mut row = 0;
+        while row < drawn.rows() {
+            let mut making = match self.making.take() {
+                Some(making) => making,
+                None => self.form.begin(self.number)?,
             };
-            if !written {
-                return Err(refuse(&self.place, &self.trouble));
+            // Little at a time stays in the processor's cache.
+            let next = drawn.rows().min(row + (most - making.rows).min(1024));
+            self.form.add(&mut making, drawn, row..next)?;
+            row = next;
+            self.making = Some(making);
+            if self.making.as_ref().is_some_and(|making| making.rows == most) {
+                self.close_piece()?;
             }
         }
         Ok(())
     }
 
-    /// Completes the output and puts it in its place.
-    pub fn finish(self) -> Result<()> {
-        let failed = || refuse(&self.place, &self.trouble);
-        let buffered = match self.shape {
-            Shape::Text(_, sink) => sink.finish().map_err(|_| failed())?,
-            Shape::Parquet(_, writer) => writer.into_inner().map_err(|_| failed())?,
-            Shape::Arrow(_, writer) => writer.into_inner().map_err(|_| failed())?,
-        };
-        let mut target = buffered.into_inner().map_err(|_| failed())?;
-        target.flush().map_err(|_| failed())?;
-        match target.sink {
-            Sink::File(file) => file.finish(),
-            Sink::Stdout(_) => Ok(()),
+    fn close_piece(&mut self) -> std::result::Result<(), Failed> {
+        if let Some(making) = self.making.take() {
+            self.number += 1;
+            self.joint.append(self.form.finish(making)?)?;
         }
+        Ok(())
+    }
+
+    /// Appends rows that come in numbered blocks of `block_rows` (the last may be shorter). `draw` makes the block of a
+    /// number; it is called, and the rows are formatted, compressed and encoded, on all cores. The memory does not grow
+    /// with the number of rows. Rows that were written before end their piece, so write all rows in one way.
+    ///
+    /// # Panics
+    /// As [`TableWriter::write`].
+    pub fn write_blocks(
+        &mut self,
+        blocks: u64,
+        block_rows: usize,
+        draw: impl Fn(u64, &mut Drawn) + Sync,
+    ) -> Result<()> {
+        self.write_blocks_on(threads::cores(), blocks, block_rows, draw)
+    }
+
+    /// The same, on so many cores.
+    fn write_blocks_on(
+        &mut self,
+        workers: usize,
+        blocks: u64,
+        block_rows: usize,
+        draw: impl Fn(u64, &mut Drawn) + Sync,
+    ) -> Result<()> {
+        self.close_piece().map_err(|Failed| self.trouble.error())?;
+        let (form, width, trouble) = (&self.form, self.width, &self.trouble);
+        let (joint, number) = (&mut self.joint, &mut self.number);
+        let step = (form.piece_rows / block_rows.max(1)).max(1) as u64;
+        let mut pieces = (*number..).zip((0..blocks.div_ceil(step)).map(|piece| {
+            let first = piece * step;
+            first..(first + step).min(blocks)
+        }));
+        let make = |number: usize, blocks: Range<u64>| -> std::result::Result<Piece, Failed> {
+            let mut drawn = Drawn::default();
+            let mut making = form.begin(number)?;
+            for block in blocks {
+                draw(block, &mut drawn);
+                assert_eq!(drawn.width, width, "writer: rows of the schema's width");
+                form.add(&mut making, &drawn, 0..drawn.rows())?;
+            }
+            form.finish(making)
+        };
+        threads::in_order_on(
+            workers,
+            || Ok(pieces.next()),
+            |(number, blocks)| make(number, blocks).map_err(|Failed| trouble.error()),
+            |piece| {
+                *number += 1;
+                joint.append(piece).map_err(|Failed| trouble.error())
+            },
+        )
+    }
+
+    /// Completes the output and puts it in its place.
+    pub fn finish(mut self) -> Result<()> {
+        self.close_piece().map_err(|Failed| self.trouble.error())?;
+        let buffered = self.joint.finish().map_err(|Failed| self.trouble.error())?;
+        Target::finish(buffered, &self.trouble)
     }
 }
 
-fn refuse(place: &str, trouble: &Trouble) -> Error {
-    let kind = trouble.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(io::ErrorKind::Other);
-    words::unwritable(place, &kind.into())
-}
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;
