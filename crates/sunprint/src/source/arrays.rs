@@ -4,6 +4,7 @@ use super::layout::{Layout, Physical, PhysicalType};
 use crate::door::{Door, Raw};
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
+use crate::tally::codes::Codes;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
@@ -13,13 +14,19 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, Fields};
 use std::ops::Range;
 
-/// The layout of Arrow fields; refuses types that hold neither numbers, truth values nor text. A column that may have
-/// nulls is not told from one that may not: many writers decide that by whether there is one.
-pub(super) fn layout(fields: &Fields, place: &str) -> Result<Layout> {
-    let columns = fields.iter().zip(1..).map(|(field, number)| {
+/// The layout of some Arrow fields, by their numbers; refuses types that hold neither numbers, truth values nor text.
+/// A column that may have nulls is not told from one that may not: many writers decide that by whether there is one.
+pub(super) fn layout(fields: &Fields, numbers: &[usize], schema: Option<&Schema>, place: &str) -> Result<Layout> {
+    let columns = numbers.iter().map(|&number| {
+        let field = &fields[number];
         let physical = PhysicalType::of_arrow(field.data_type()).ok_or_else(|| {
-            let kind = word(field.data_type());
-            let rule = format!("column number {number} of the file has type {kind}, which cannot be read");
+            // A name that the schema does not have is never shown.
+            let known = |schema: &Schema| schema.columns.iter().any(|column| column.name == *field.name());
+            let column = match schema {
+                Some(schema) if known(schema) => format!("column `{}`", field.name()),
+                _ => format!("column number {}", number + 1),
+            };
+            let rule = format!("{column} of the file has type {}, which cannot be read", word(field.data_type()));
             Error::new(Kind::Data, rule)
                 .at(place)
                 .hint("columns may hold numbers, booleans or text; convert this one or drop it from the file")
@@ -175,8 +182,8 @@ impl Plan {
         &self.strata
     }
 
-    /// The codes of a batch, row-major, and the share of these columns in the number of each row's stratum.
-    pub(super) fn encode(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>) -> (Vec<u16>, Vec<u32>) {
+    /// The codes of a batch; the strata are the share of these columns in the number of each row's stratum.
+    pub(super) fn encode(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>) -> Codes {
         // A block of rows at a time, so that the rows being written to stay in the fastest cache.
         const BLOCK: usize = 128;
         let width = self.width();
@@ -194,6 +201,6 @@ impl Plan {
             let gate = door.gate(column);
             for_each(arrays[array].as_ref(), rows.clone(), |i, raw| strata[i] += weight * gate.category(raw));
         }
-        (codes, strata)
+        Codes::from_parts(width, codes, strata)
     }
 }

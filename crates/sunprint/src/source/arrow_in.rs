@@ -1,9 +1,9 @@
 //! Arrow IPC to codes, in the file and in the stream form.
 
 use super::arrays::{self, Plan};
+use super::chunks::Takers;
 use super::guard::guarded;
 use super::place::{Input, Opened};
-use super::table::{Gathering, Table};
 use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
@@ -20,12 +20,14 @@ const SLICE: usize = 8192;
 pub(super) struct ArrowFile {
     pub(super) place: String,
     pub(super) layout: Layout,
+    /// The columns that are read, by their numbers in the file.
+    numbers: Vec<usize>,
     batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
     batch: Option<RecordBatch>,
 }
 
 impl ArrowFile {
-    pub(super) fn open(input: &Input) -> Result<ArrowFile> {
+    pub(super) fn open(input: &Input, schema: Option<&Schema>) -> Result<ArrowFile> {
         let place = input.place();
         let unreadable = |fault: std::io::Error| words::unreadable(&place, &fault);
         // The file form begins with these letters, the stream form never does.
@@ -49,8 +51,9 @@ impl ArrowFile {
             }
         };
         let (fields, batches) = opened.ok_or_else(|| words::damaged(&place, "Arrow IPC"))?;
-        let layout = arrays::layout(&fields, &place)?;
-        Ok(ArrowFile { place, layout, batches, batch: None })
+        let numbers = input.wanted(fields.iter().map(|field| field.name().as_str()), schema);
+        let layout = arrays::layout(&fields, &numbers, schema, &place)?;
+        Ok(ArrowFile { place, layout, numbers, batches, batch: None })
     }
 
     /// The next few rows.
@@ -64,7 +67,10 @@ impl ArrowFile {
             // The library's own words are not shown: they might quote what they stumbled over.
             match guarded(|| self.batches.next()) {
                 Some(None) => return Ok(None),
-                Some(Some(Ok(batch))) => self.batch = Some(batch),
+                Some(Some(Ok(batch))) => {
+                    self.batch =
+                        Some(batch.project(&self.numbers).map_err(|_| words::damaged(&self.place, "Arrow IPC"))?);
+                }
                 Some(Some(Err(fault))) if fault.to_string().to_ascii_lowercase().contains("utf8") => {
                     return Err(Error::new(Kind::Data, "a text column is not UTF-8 text")
                         .at(&self.place)
@@ -88,21 +94,21 @@ fn begin_stream(source: impl Read + Send + 'static) -> Option<Begun> {
     Some((reader.schema().fields().clone(), Box::new(reader)))
 }
 
-pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
-    let mut file = ArrowFile::open(input)?;
+pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
+    let mut file = ArrowFile::open(input, Some(schema))?;
     let layout = file.layout.clone();
     let plan = Plan::new(schema, &layout.match_schema(schema, &file.place)?);
     let door = Door::new(schema);
     progress.start(&format!("reading {}", file.place), None, Unit::Rows);
-    let mut gathering = Gathering::new(plan.width());
-    threads::in_order(
-        || file.next_rows(),
-        |batch| Ok(plan.encode(&door, batch.columns(), 0..batch.num_rows())),
-        |(codes, strata)| {
-            gathering.push(&codes, &strata);
-            progress.advance(strata.len() as u64);
+    threads::share(
+        |_| file.next_rows(),
+        || takers.taker(),
+        |taker, number, batch| {
+            taker.take(number, plan.encode(&door, batch.columns(), 0..batch.num_rows()))?;
+            progress.advance(batch.num_rows() as u64);
             Ok(())
         },
+        |taker| taker.close(),
     )?;
-    Ok(gathering.finish(layout))
+    Ok(layout)
 }

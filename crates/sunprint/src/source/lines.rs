@@ -132,24 +132,23 @@ fn header(source: &mut impl BufRead, place: &str, delimiter: u8) -> Result<(Vec<
 impl Lines<'_> {
     /// The next rows. What is wrong with the quotes is said behind the rows before it, so that the first fault of a
     /// file is the one reported.
-    pub(super) fn next_block(&mut self) -> Result<Option<Block>> {
+    ///
+    /// The block is written over `bytes`, so that a thread can use the same memory again.
+    pub(super) fn next_block(&mut self, mut bytes: Vec<u8>) -> Result<Option<Block>> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
         if self.over {
             return Ok(None);
         }
-        let mut bytes = std::mem::take(&mut self.rest);
+        bytes.clear();
+        bytes.append(&mut self.rest);
         // A line longer than a block grows the block.
-        let wanted = (BLOCK as u64).max(bytes.len() as u64);
-        let count = self
-            .source
-            .by_ref()
-            .take(wanted)
-            .read_to_end(&mut bytes)
-            .map_err(|fault| words::unreadable(&self.place, &fault))?;
+        let wanted = BLOCK.max(bytes.len());
+        let count =
+            fill(&mut self.source, &mut bytes, wanted).map_err(|fault| words::unreadable(&self.place, &fault))?;
         let first = self.line;
-        self.over = (count as u64) < wanted;
+        self.over = count < wanted;
         let quoted = memchr::memchr(b'"', &bytes).is_some();
         let (end, fault) = if quoted {
             let found = scan(&bytes, self.format.delimiter(), first);
@@ -165,7 +164,8 @@ impl Lines<'_> {
             self.fault = Some(fault.on(&self.place, line));
             bytes.truncate(end);
         } else if !self.over {
-            self.rest = bytes.split_off(end);
+            self.rest.extend_from_slice(&bytes[end..]);
+            bytes.truncate(end);
         } else if self.columns == 1 && end < bytes.len() {
             self.fault = Some(no_last_line_end(&self.place, self.line));
             bytes.truncate(end);
@@ -176,6 +176,23 @@ impl Lines<'_> {
     pub(super) fn place(&self) -> &str {
         &self.place
     }
+}
+
+/// Appends up to `wanted` bytes, fewer only at the end of the source.
+fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+    let start = bytes.len();
+    bytes.resize(start + wanted, 0);
+    let mut count = 0;
+    while count < wanted {
+        match source.read(&mut bytes[start + count..]) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    bytes.truncate(start + count);
+    Ok(count)
 }
 
 /// Calls `row` with the values of every row of a block. Refuses rows with another number of values than the header has
