@@ -65,7 +65,7 @@ fn a_fit_of_a_store_is_a_fit_of_a_table() {
     assert_eq!(run(fit(store.rows()), &store, &Silent).unwrap().to_json(), from_table.to_json());
     let promise = budget("1".parse().unwrap(), None).unwrap();
     let fitted = sunprint::run::fit_store(&store, &schema, Plan::default(), promise, &Silent).unwrap();
-    assert_eq!(fitted.receipt().rows, 5_000);
+    assert_eq!(fitted.receipt().rows, Some(5_000));
 }
 
 /// Whichever is faster is not known in advance, but it is one of the two.

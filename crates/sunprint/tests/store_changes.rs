@@ -6,8 +6,8 @@ use door_support::*;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use sunprint::error::{Error, Kind, Result};
 use sunprint::fit::Fit;
 use sunprint::plan::{Plan, budget};
@@ -155,7 +155,6 @@ fn disguise(path: &Path, bytes: &[u8]) {
 fn a_change_in_disguise_is_seen_in_the_shape() {
     let folder = tempfile::tempdir().unwrap();
     let schema = two();
-    let promise = budget("1".parse().unwrap(), None).unwrap();
     let text = format!("a,b\n{}", "1,2\n3,4\n".repeat(500));
     let mut fewer = text.clone().into_bytes();
     // One row with a longer number instead of two.
@@ -163,12 +162,14 @@ fn a_change_in_disguise_is_seen_in_the_shape() {
     let mut torn = text.clone().into_bytes();
     torn[5] = b'7';
     let swapped = text.replacen("a,b", "b,a", 1);
-    for (what, bytes) in [("another number of rows", &fewer[..]), ("a torn row", &torn), ("a header", swapped.as_bytes())]
+    for (what, bytes) in
+        [("another number of rows", &fewer[..]), ("a torn row", &torn), ("a header", swapped.as_bytes())]
     {
         let path = file(&folder, "in.csv", &text);
         let store = Store::open(&Input::new(&path, None), &schema, &again(), &Silent).unwrap();
         // The protocol by hand: two passes are answered, the third finds another file.
-        let mut fit = Fit::begin(&schema, Plan::default(), promise.clone(), store.rows()).unwrap();
+        let promise = budget("1".parse().unwrap(), None).unwrap();
+        let mut fit = Fit::begin(&schema, Plan::default(), promise, store.rows()).unwrap();
         for _ in 0..2 {
             let pass = fit.next_pass().unwrap();
             fit.absorb(store.answer(&pass, &Silent).unwrap()).unwrap();

@@ -1,5 +1,6 @@
 //! One column's way in and out.
 
+use super::decimal::Decimal;
 use super::parse;
 use super::{Raw, Value};
 use crate::schema::{Column, ColumnKind};
@@ -102,6 +103,25 @@ impl Gate {
             (Way::Categorical { .. }, raw) => self.category(raw).min(u32::from(Q)) as u16,
             (_, Raw::Empty) => MIDDLE,
         }
+    }
+
+    /// The code of a number in plain digits, the same as of its text; `None` where only the text can tell.
+    #[inline]
+    pub fn encode_decimal(&self, decimal: Decimal) -> Option<u16> {
+        match &self.way {
+            // The cast and each operation before it keep the order of numbers, so their code never falls.
+            Way::Continuous { min, scale, .. } => decimal.code(|x| real_code(x, *min, *scale)),
+            Way::Integer { min, max, span } => match decimal.whole() {
+                Some(x) => Some(whole_code(x, *min, *max, *span)),
+                None => decimal.exact().map(|x| real_whole_code(x, *min, *max, *span)),
+            },
+            Way::Boolean { .. } | Way::Categorical { .. } => None,
+        }
+    }
+
+    /// Whether the column holds numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self.way, Way::Continuous { .. } | Way::Integer { .. })
     }
 
     /// The category of a value; what is not listed takes the first. Numbers have no categories: always 0.

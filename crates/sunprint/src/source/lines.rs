@@ -36,9 +36,9 @@ pub(super) struct Lines<'a> {
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
     /// The number of the first line.
-    first: u64,
+    pub(super) first: u64,
     /// Whether there is a quote in it: without one, every line is a row.
-    quoted: bool,
+    pub(super) quoted: bool,
 }
 
 /// Counts what is read, for whoever watches.
@@ -213,7 +213,9 @@ pub(super) fn for_each_row(
         // An empty line is an empty value in a table of one column, and nothing in a wider one.
         let records = Records::new(&text, format.delimiter(), block.first, columns > 1);
         return records.for_each(|values, line| {
-            even(values.len(), place, line, columns)?;
+            if values.len() != columns {
+                return Err(uneven(values.len(), place, line, columns));
+            }
             row(values);
             Ok(())
         });
@@ -227,7 +229,9 @@ pub(super) fn for_each_row(
         if columns > 1 && *values == [""] {
             return Ok(());
         }
-        even(values.len(), place, line, columns)?;
+        if values.len() != columns {
+            return Err(uneven(values.len(), place, line, columns));
+        }
         row(values);
         Ok(())
     };
@@ -255,14 +259,12 @@ fn no_last_line_end(place: &str, line: u64) -> Error {
         .hint("end every line with a line feed, also the last: an empty value is an empty line in such a table")
 }
 
-fn even(found: usize, place: &str, line: u64, columns: usize) -> Result<()> {
-    if found == columns {
-        return Ok(());
-    }
+/// The error for a line with another number of values than the header has names.
+pub(super) fn uneven(found: usize, place: &str, line: u64, columns: usize) -> Error {
     let (found, named) = (count(found, "value"), count(columns, "column"));
-    Err(Error::new(Kind::Data, format!("this line has {found} and the header names {named}"))
+    Error::new(Kind::Data, format!("this line has {found} and the header names {named}"))
         .at(format!("{place}:{line}"))
-        .hint("every line needs one value for each column; put values that contain the delimiter in quotes"))
+        .hint("every line needs one value for each column; put values that contain the delimiter in quotes")
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -9,6 +9,7 @@ mod arrow_out;
 mod atomic;
 mod check;
 mod chunks;
+mod fields;
 mod guard;
 mod keeper;
 mod layout;

@@ -2,6 +2,7 @@
 
 use super::arrays::Plan;
 use super::chunks::{Taker, Takers};
+use super::fields::Fields;
 use super::lines::{self, Block};
 use super::place::{Format, Input};
 use super::{Layout, Progress, threads};
@@ -29,13 +30,12 @@ pub(super) fn read(
     let columns = layout.match_schema(schema, &place)?;
     let plan = Plan::new(schema, &columns);
     let door = Door::new(schema);
+    let fields = Fields::new(&plan, &numbers, whole.columns.len(), &door, format.delimiter());
     let encode = |block: &Block| {
+        if !block.quoted {
+            return fields.encode(block, &place);
+        }
         let (mut codes, mut strata) = (Vec::new(), Vec::new());
-        // Room for all rows of the block if they are as long as the first.
-        let length = memchr::memchr(b'\n', &block.bytes).unwrap_or(block.bytes.len()) + 1;
-        let rows = block.bytes.len() / length + 1;
-        strata.reserve(rows);
-        codes.reserve(rows * plan.width());
         lines::for_each_row(block, &place, format, whole.columns.len(), |values| {
             for &(number, column) in plan.features() {
                 codes.push(door.gate(column).encode(Raw::Text(values[numbers[number]])));
