@@ -25,20 +25,22 @@ const POWERS: [f64; 31] = [
 
 impl Decimal {
     /// The number that some bytes begin with, and its length: an optional sign, digits with or without a point, and a
-    /// short exponent. `None` for everything else and for more digits than 64 bits hold.
+    /// short exponent. `None` for everything else and for more digits than are sure to fit in 64 bits.
     #[inline]
     pub fn read(bytes: &[u8; AHEAD]) -> Option<(Decimal, usize)> {
         let negative = bytes[0] == b'-';
         let start = usize::from(negative || bytes[0] == b'+');
-        let (before, mut mantissa) = digits(bytes, start, 0)?;
+        let (before, whole) = digits(bytes, start, 0)?;
         let mut at = start + before;
-        let mut behind = 0;
+        let (mut behind, mut mantissa) = (0, whole);
         let pointed = bytes[at] == b'.';
         if pointed {
-            (behind, mantissa) = digits(bytes, at + 1, mantissa)?;
+            (behind, mantissa) = digits(bytes, at + 1, whole)?;
             at += 1 + behind;
         }
-        if before + behind == 0 {
+        // Nineteen digits fit in 64 bits, and zeros in front of the point count for nothing.
+        let significant = behind + if whole == 0 { 0 } else { before };
+        if before + behind == 0 || before > 19 || significant > 19 {
             return None;
         }
         let mut power = -(behind as i32);
@@ -86,48 +88,51 @@ impl Decimal {
     #[inline]
     fn rounded(self) -> Option<f64> {
         let power = *POWERS.get(self.power.unsigned_abs() as usize)?;
-        let size = self.mantissa as f64;
+        // As signed numbers, which are converted in one instruction.
+        let size = i64::try_from(self.mantissa).ok()? as f64;
         let size = if self.power < 0 { size / power } else { size * power };
         Some(if self.negative { -size } else { size })
     }
 }
 
-/// Appends digits to a mantissa; gives their number with it. `None` for more than 24 and for more than 64 bits hold.
-#[inline]
+/// Appends digits to a mantissa, which wraps if they are too many; gives their number with it. `None` for 24 and more.
+#[inline(always)]
 fn digits(bytes: &[u8; AHEAD], start: usize, mut mantissa: u64) -> Option<(usize, u64)> {
-    let mut at = start;
-    for _ in 0..3 {
-        let (count, value) = run(bytes, at);
-        mantissa = mantissa.checked_mul(TENS[count])?.checked_add(value)?;
-        at += count;
+    for run in 0..3 {
+        let at = start + 8 * run;
+        let (count, values) = leading(bytes, at);
         if count < 8 {
-            return Some((at - start, mantissa));
+            if count > 0 {
+                // Zeros in front instead of what stands behind.
+                let value = eight(values << (64 - 8 * count));
+                mantissa = mantissa.wrapping_mul(TENS[count]).wrapping_add(value);
+            }
+            return Some((8 * run + count, mantissa));
         }
+        mantissa = mantissa.wrapping_mul(100_000_000).wrapping_add(eight(values));
     }
     None
 }
 
-/// Up to eight digits: their number and their value.
-#[inline]
-fn run(bytes: &[u8; AHEAD], at: usize) -> (usize, u64) {
+/// How many of the next eight bytes are digits, and the eight bytes with the digits as 0 to 9, the first one lowest.
+#[inline(always)]
+fn leading(bytes: &[u8; AHEAD], at: usize) -> (usize, u64) {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let mut eight = [0; 8];
     eight.copy_from_slice(&bytes[at..at + 8]);
-    // The first digit stands in the lowest byte; digits become 0 to 9, everything else more.
     let values = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
     // 10 + 0x76 = 0x80: the highest bit of a byte is set unless it is a digit. No sum leaves its byte.
-    let others = ((values & LOW) + 0x7676_7676_7676_7676 | values) & !LOW;
-    let count = others.trailing_zeros() as usize / 8;
-    if count == 0 {
-        return (0, 0);
-    }
-    // Zeros in front instead of what stands behind.
-    let values = values << (64 - 8 * count);
-    // Neighbours together: pairs below 100, fours below 10⁴, all eight below 10⁸. What leaves the highest byte is what
-    // had no neighbour.
-    let pairs = (values.wrapping_mul(10 << 8 | 1) >> 8) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_ffff_0000_ffff;
-    (count, fours.wrapping_mul(10_000 << 32 | 1) >> 32)
+    let others = ((values & LOW).wrapping_add(0x7676_7676_7676_7676) | values) & !LOW;
+    (others.trailing_zeros() as usize / 8, values)
+}
+
+/// The value of eight digits. Neighbours are put together: pairs below 100, fours below 10⁴, all eight below 10⁸; what
+/// leaves the highest byte is what had no neighbour.
+#[inline(always)]
+fn eight(values: u64) -> u64 {
+    let pairs = (values.wrapping_mul((10 << 8) | 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul((100 << 16) | 1) >> 16) & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul((10_000 << 32) | 1) >> 32
 }
 
 /// A sign and one to three digits; their value and length.
@@ -135,8 +140,11 @@ fn run(bytes: &[u8; AHEAD], at: usize) -> (usize, u64) {
 fn exponent(bytes: &[u8; AHEAD], start: usize) -> Option<(i32, usize)> {
     let negative = bytes[start] == b'-';
     let first = start + usize::from(negative || bytes[start] == b'+');
-    let (count, value) = run(bytes, first);
-    let size = i32::try_from(value).ok().filter(|_| (1..=3).contains(&count))?;
+    let (count, values) = leading(bytes, first);
+    if !(1..=3).contains(&count) {
+        return None;
+    }
+    let size = eight(values << (64 - 8 * count)) as i32;
     Some((if negative { -size } else { size }, first + count - start))
 }
 
@@ -161,7 +169,10 @@ mod tests {
             ("-0.5535421157058136", Some((true, 5_535_421_157_058_136, -16, false, 19))),
             ("12345678", Some((false, 12_345_678, 0, true, 8))),
             ("1234567890123456789", Some((false, 1_234_567_890_123_456_789, 0, true, 19))),
-            ("0000000000000000000012", Some((false, 12, 0, true, 22))),
+            ("0000000000000000012", Some((false, 12, 0, true, 19))),
+            ("0.0012345678901234567", Some((false, 12_345_678_901_234_567, -19, false, 21))),
+            ("00000000000000000012", None),
+            ("0.00012345678901234567", None),
             ("1e5", Some((false, 1, 5, false, 3))),
             ("1.5E-05", Some((false, 15, -6, false, 7))),
             ("2e+300", Some((false, 2, 300, false, 6))),

@@ -141,12 +141,16 @@ impl Lines<'_> {
         if self.over {
             return Ok(None);
         }
-        bytes.clear();
-        bytes.append(&mut self.rest);
+        let begun = self.rest.len();
         // A line longer than a block grows the block.
-        let wanted = BLOCK.max(bytes.len());
+        let wanted = BLOCK.max(begun);
+        // What is there already is written over: memory that is used again is not cleared again.
+        bytes.resize(begun + wanted, 0);
+        bytes[..begun].copy_from_slice(&self.rest);
+        self.rest.clear();
         let count =
-            fill(&mut self.source, &mut bytes, wanted).map_err(|fault| words::unreadable(&self.place, &fault))?;
+            fill(&mut self.source, &mut bytes[begun..]).map_err(|fault| words::unreadable(&self.place, &fault))?;
+        bytes.truncate(begun + count);
         let first = self.line;
         self.over = count < wanted;
         let quoted = memchr::memchr(b'"', &bytes).is_some();
@@ -178,20 +182,17 @@ impl Lines<'_> {
     }
 }
 
-/// Appends up to `wanted` bytes, fewer only at the end of the source.
-fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
-    let start = bytes.len();
-    bytes.resize(start + wanted, 0);
+/// Reads until the buffer is full or the source at its end.
+fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
-    while count < wanted {
-        match source.read(&mut bytes[start + count..]) {
+    while count < bytes.len() {
+        match source.read(&mut bytes[count..]) {
             Ok(0) => break,
             Ok(more) => count += more,
             Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
             Err(fault) => return Err(fault),
         }
     }
-    bytes.truncate(start + count);
     Ok(count)
 }
 
