@@ -196,3 +196,7 @@ fn encode(gate: &Gate, text: &[u8]) -> u16 {
 fn category(gate: &Gate, text: &[u8]) -> u32 {
     gate.category(Raw::Text(&String::from_utf8_lossy(text)))
 }
+
+#[cfg(test)]
+#[path = "fields_tests.rs"]
+mod tests;

@@ -1,8 +1,8 @@
 //! A private file of codes, for tables that do not fit in memory.
 //!
-//! The file has no name: nobody else can open it, and it is gone with the process, however that ends. Where the system
-//! cannot make a nameless file, it has a name for the moment between creating and unlinking it, with rights for the
-//! owner alone.
+//! The file has no name and rights for its owner alone: nobody else can open it, and it is gone with the process,
+//! however that ends. Where the system cannot make a nameless file, an empty one has a name for the moment between
+//! creating and unlinking it.
 
 use crate::tally::codes::Codes;
 use std::fs::File;
@@ -34,6 +34,7 @@ impl Spill {
     /// A new file in a folder.
     pub(super) fn create(folder: &Path, width: usize, split: bool, most: u64) -> io::Result<Spill> {
         let file = tempfile::tempfile_in(folder)?;
+        for_the_owner(&file)?;
         let (end, parts) = (AtomicU64::new(0), Mutex::new(Vec::new()));
         Ok(Spill { file, width, split, most, end, parts })
     }
@@ -80,6 +81,15 @@ impl Spill {
     fn length(&self, rows: usize) -> usize {
         rows * (2 * self.width + if self.split { 4 } else { 0 })
     }
+}
+
+/// A nameless file is created with the usual rights; they are taken back before anything is in it.
+fn for_the_owner(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
 }
 
 #[cfg(unix)]
