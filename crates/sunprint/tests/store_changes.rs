@@ -71,7 +71,7 @@ fn files(folder: &tempfile::TempDir) -> Vec<PathBuf> {
     let schema = two();
     let one = |word: &str| {
         let path = folder.path().join(format!("in.{word}"));
-        write(&path, &schema, &Layout::of_schema(&schema), &drawn(2, 1, 60_000)).unwrap();
+        write(&path, &schema, &Layout::of_schema(&schema), &drawn(2, 1, 20_000)).unwrap();
         path
     };
     ["csv", "csv.gz", "csv.zst", "parquet", "arrow"].map(one).to_vec()
