@@ -4,6 +4,7 @@ mod command;
 mod evaluate;
 #[cfg(test)]
 mod examples;
+mod reading;
 mod values;
 
 use std::path::PathBuf;
@@ -17,7 +18,8 @@ use sunprint::source::Format;
 
 pub use command::command;
 pub use evaluate::EvaluateArgs;
-use values::{MemorySize, at_least_one, formats, mechanisms, memory_size, metrics, whole_number};
+pub use reading::{ExtraArg, MemoryArgs};
+use values::{at_least_one, formats, mechanisms, metrics, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
 #[derive(Parser)]
@@ -141,28 +143,6 @@ pub struct SchemaArg {
     /// The schema: what everybody may know about the table, in TOML
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-}
-
-/// What to do with columns that the schema does not describe.
-#[derive(Args, Clone, Copy, Default)]
-#[command(next_help_heading = "Data")]
-pub struct ExtraArg {
-    /// Leave out columns that are not in the schema, instead of refusing the table
-    #[arg(long)]
-    pub ignore_extra: bool,
-}
-
-/// Where the table is kept while it is measured.
-#[derive(Args, Clone, Default)]
-#[command(next_help_heading = "Memory")]
-pub struct MemoryArgs {
-    /// Memory for the rows, such as 256MB or 2GiB; larger tables are measured from disk [default: half of what there
-    /// is]
-    #[arg(long, value_name = "SIZE", value_parser = memory_size, allow_negative_numbers = true)]
-    pub memory: Option<MemorySize>,
-    /// Folder for a private file of rows that do not fit in memory [default: the system's temporary folder]
-    #[arg(long, value_name = "DIR")]
-    pub spill_dir: Option<PathBuf>,
 }
 
 /// The promise. Kept as text: an epsilon of 0.1 means one tenth, not the nearest binary fraction.

@@ -63,9 +63,10 @@ fn types() -> Vec<(ArrayRef, bool)> {
     ]
 }
 
-/// The table as Parquet in one and in many row groups, and as Arrow in the file and the stream form.
+/// The table as Parquet in one and in many row groups, and as Arrow in the stream form, in one and in many batches.
 fn write_all(folder: &Path, batch: &RecordBatch) -> Vec<PathBuf> {
-    let paths = ["one.parquet", "many.parquet", "file.arrow", "stream.arrows"].map(|name| folder.join(name));
+    let names = ["one.parquet", "many.parquet", "file.arrow", "stream.arrows", "many.arrow"];
+    let paths = names.map(|name| folder.join(name));
     for (path, rows) in paths.iter().zip([100_000, 64]) {
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows)).build();
         let file = File::create(path).unwrap();
@@ -74,9 +75,13 @@ fn write_all(folder: &Path, batch: &RecordBatch) -> Vec<PathBuf> {
         writer.close().unwrap();
     }
     let create = |i: usize| File::create(&paths[i]).unwrap();
-    let mut writer = arrow_ipc::writer::FileWriter::try_new(create(2), &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.finish().unwrap();
+    for (number, rows) in [(2, 100_000), (4, 90)] {
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(create(number), &batch.schema()).unwrap();
+        for first in (0..batch.num_rows()).step_by(rows) {
+            writer.write(&batch.slice(first, rows.min(batch.num_rows() - first))).unwrap();
+        }
+        writer.finish().unwrap();
+    }
     let mut writer = arrow_ipc::writer::StreamWriter::try_new(create(3), &batch.schema()).unwrap();
     writer.write(batch).unwrap();
     writer.finish().unwrap();
@@ -147,7 +152,7 @@ fn columns_that_nobody_described_are_left_out() {
     ]);
     let bare = wide.project(&[1, 4]).unwrap();
     let (wide_folder, bare_folder) = (folder.path().join("wide"), folder.path().join("bare"));
-    [&wide_folder, &bare_folder].map(|path| std::fs::create_dir(path).unwrap());
+    [&wide_folder, &bare_folder].iter().for_each(|path| std::fs::create_dir(path).unwrap());
     let (mut wides, mut bares) = (write_all(&wide_folder, &wide), write_all(&bare_folder, &bare));
     for quote in ["", "\""] {
         let line = |i: usize| format!("x,{0},{quote}secret{quote},,{0},-1\n", i as f64 / 20.0);
