@@ -131,20 +131,21 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, take
 }
 
 /// Each core reads the file for itself and takes the next batch when it is done with one.
-fn by_batches<'a>(
+fn by_batches(
     file: &ArrowFile,
     path: &Path,
-    takers: &'a dyn Takers,
-    encode: impl Fn(&mut Box<dyn Taker + 'a>, u64, &RecordBatch) -> Result<()> + Sync,
+    takers: &dyn Takers,
+    encode: impl Fn(&mut Box<dyn Taker + '_>, u64, &RecordBatch) -> Result<()> + Sync,
 ) -> Result<()> {
+    let (numbers, place) = (&file.numbers, &file.place);
     let begin = || -> std::result::Result<_, ArrowError> {
-        FileReader::try_new(BufReader::with_capacity(1 << 18, File::open(path)?), Some(file.numbers.clone()))
+        FileReader::try_new(BufReader::with_capacity(1 << 18, File::open(path)?), Some(numbers.clone()))
     };
     let next = |reader: &mut FileReader<BufReader<File>>, index: usize| {
         reader.set_index(index)?;
         reader.next().transpose()
     };
-    let damaged = |fault: Option<ArrowError>| fault_of(&file.place, fault);
+    let damaged = |fault: Option<ArrowError>| fault_of(place, fault);
     let mut batches = 0..file.shareable;
     threads::share(
         |_| Ok(batches.next()),
