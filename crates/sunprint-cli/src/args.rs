@@ -4,6 +4,7 @@ mod command;
 mod evaluate;
 #[cfg(test)]
 mod examples;
+mod reading;
 mod values;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use sunprint::source::Format;
 
 pub use command::command;
 pub use evaluate::EvaluateArgs;
+pub use reading::{ExtraArg, MemoryArgs};
 use values::{at_least_one, formats, mechanisms, metrics, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
@@ -279,6 +281,9 @@ pub struct CheckArgs {
     /// Its schema.
     #[command(flatten)]
     pub schema: SchemaArg,
+    /// Its other columns.
+    #[command(flatten)]
+    pub extra: ExtraArg,
     /// The form of the report.
     #[command(flatten)]
     pub json: JsonArg,
@@ -293,12 +298,18 @@ pub struct MeasureArgs {
     /// Its schema.
     #[command(flatten)]
     pub schema: SchemaArg,
+    /// Its other columns.
+    #[command(flatten)]
+    pub extra: ExtraArg,
     /// The promise.
     #[command(flatten)]
     pub budget: BudgetArgs,
     /// The method.
     #[command(flatten)]
     pub plan: PlanArgs,
+    /// Where the table is kept meanwhile.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// What `fit` and `synth` hand over besides their output.

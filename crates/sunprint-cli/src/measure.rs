@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MethodName, PlanArgs, ReportArgs};
+use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MemoryArgs, MethodName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
 use crate::progress::Bars;
@@ -17,9 +17,9 @@ use sunprint::model::Model;
 use sunprint::plan::{self, Mechanism, Method, Plan};
 use sunprint::privacy::{Budget, Delta, Epsilon};
 use sunprint::receipt::Receipt;
-use sunprint::run::fit_table;
+use sunprint::run::fit_store;
 use sunprint::schema::Schema;
-use sunprint::source::{Input, Table};
+use sunprint::source::{Input, Kept, Room, Store};
 
 /// Everything that is public about a fit, checked.
 pub struct Prepared {
@@ -27,28 +27,36 @@ pub struct Prepared {
     plan: Plan,
     budget: Budget,
     input: Input,
+    room: Room,
 }
 
 /// Checks options, schema and outputs. `outputs` are the options that name files to write, and those files.
 pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<Prepared> {
     let budget = budget(&args.budget)?;
     let plan = chosen_plan(&args.plan)?;
-    let input = input(&args.data);
+    let input = input(&args.data).ignoring_extra(args.extra.ignore_extra);
     input.format()?;
+    let room = room(&args.memory);
     let schema = Schema::load(&args.schema.schema)?;
     check_outputs(args, report, outputs)?;
+    room.check()?;
     plan.check(&schema)?;
-    Ok(Prepared { schema, plan, budget, input })
+    Ok(Prepared { schema, plan, budget, input, room })
 }
 
 /// Writes down the promise, reads the table and measures it.
 pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
-    let Prepared { schema, plan, budget, input } = prepared;
+    let Prepared { schema, plan, budget, input, room } = prepared;
     talk.say(Receipt::promise(&schema, &plan, &budget).promised().trim_end());
     talk.gap();
     let bars = Bars::new(talk);
-    let table = Table::open(&input, &schema, &bars)?;
-    fit_table(&table, &schema, plan, budget, &bars)
+    let store = Store::open(&input, &schema, &room, &bars)?;
+    match store.kept() {
+        Kept::Memory => {}
+        Kept::Spilled => talk.say("the rows do not fit in `--memory`: they are measured from a private file"),
+        Kept::ReadAgain => talk.say("the rows do not fit in `--memory`: every pass reads the table again"),
+    }
+    fit_store(&store, &schema, plan, budget, &bars)
 }
 
 /// Hands over the receipt: in its own file and on stdout as JSON, as asked, and what is new in it on stderr, where the
@@ -98,6 +106,12 @@ fn chosen_plan(args: &PlanArgs) -> Result<Plan> {
 /// The table that was named.
 pub fn input(args: &DataArgs) -> Input {
     Input::new(&args.input, args.format)
+}
+
+/// The memory that was allowed.
+fn room(args: &MemoryArgs) -> Room {
+    let room = args.memory.and_then(|size| size.0).map_or_else(Room::default, Room::of);
+    Room { spill_dir: args.spill_dir.clone(), ..room }
 }
 
 /// Tries every output, and refuses two that want the same place.

@@ -1,4 +1,4 @@
-//! The local runner: every pass over a table in memory, and every draw from a model, on all cores.
+//! The local runner: every pass over a table in memory or out of core, and every draw from a model, on all cores.
 
 use crate::error::Result;
 use crate::fit::{Ahead, Fit};
@@ -6,8 +6,8 @@ use crate::model::{BLOCK, Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
-use crate::source::{Drawn, Progress, Table, TableWriter, Unit, in_order};
-use crate::tally::Tally;
+use crate::source::{Drawn, Progress, Store, Table, TableWriter, Unit, in_order};
+use crate::tally::{Pass, Tally};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Work that takes fewer seconds is not announced.
@@ -19,25 +19,40 @@ pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, pro
     Ok(run(fit, table, progress)?.with_layout(table.layout().clone()))
 }
 
+/// Fits a table that may be larger than memory and keeps its layout in the model.
+pub fn fit_store(store: &Store, schema: &Schema, plan: Plan, budget: Budget, progress: &dyn Progress) -> Result<Model> {
+    let fit = Fit::begin(schema, plan, budget, store.rows())?;
+    Ok(run(fit, store, progress)?.with_layout(store.layout().clone()))
+}
+
+/// Whoever can answer a pass.
+pub trait Rows {
+    /// The tally of all rows.
+    fn answer(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally>;
+}
+
+impl Rows for Table {
+    fn answer(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        self.answer(pass, progress)
+    }
+}
+
+impl Rows for Store {
+    fn answer(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        self.answer(pass, progress)
+    }
+}
+
 /// Answers every pass of a fit from a table.
-pub fn run(mut fit: Fit, table: &Table, progress: &dyn Progress) -> Result<Model> {
+pub fn run(mut fit: Fit, rows: &impl Rows, progress: &dyn Progress) -> Result<Model> {
     while let Some(pass) = fit.next_pass() {
-        progress.start(&format!("measuring, pass {}", pass.number), Some(table.rows() as u64), Unit::Rows);
-        let tally = table.tally(
-            |codes| {
-                let tally = pass.tally(codes);
-                progress.advance(codes.rows() as u64);
-                Ok(tally)
-            },
-            merge,
-        );
-        progress.done();
+        let tally = rows.answer(&pass, progress)?;
         if let Some(ahead) = fit.ahead().filter(|ahead| ahead.seconds > PATIENCE) {
             let Ahead { cells, seconds } = ahead;
             progress.note(&format!("finding the measure nearest to {cells} noisy counts, about {seconds:.0} s"));
         }
         let solving = Solving { progress, done: AtomicU64::new(0) };
-        let absorbed = fit.absorb_watched(tally?, &|done, whole| solving.at(done, whole));
+        let absorbed = fit.absorb_watched(tally, &|done, whole| solving.at(done, whole));
         solving.progress.done();
         absorbed?;
     }
@@ -58,12 +73,6 @@ impl Solving<'_> {
         }
         self.progress.advance(done.saturating_sub(before));
     }
-}
-
-fn merge(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
-    let mut a = a?;
-    a.merge(b?)?;
-    Ok(a)
 }
 
 /// Draws all rows on all cores and hands them on in order, block by block. The rows are the same for any number of

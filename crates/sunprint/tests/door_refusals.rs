@@ -115,14 +115,14 @@ fn types_that_hold_no_values_of_the_schema() {
     let inner = Arc::new(Field::new("secret", DataType::Int32, true));
     let nested = StructArray::from(vec![(inner, Arc::new(Int32Array::from(vec![7])) as ArrayRef)]);
     write_parquet(&path, vec![a(), ("b", Arc::new(nested))], true);
-    assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type Struct, which cannot be read");
+    assert_eq!(sentence(&path, &schema), ": column `b` of the file has type Struct, which cannot be read");
     write_parquet(&path, vec![a(), ("b", Arc::new(BinaryArray::from(vec![b"xyz".as_slice()])))], true);
-    assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type Binary, which cannot be read");
+    assert_eq!(sentence(&path, &schema), ": column `b` of the file has type Binary, which cannot be read");
     let list = ListArray::from_iter_primitive::<types::Int32Type, _, _>([Some([Some(7)])]);
     write_parquet(&path, vec![a(), ("b", Arc::new(list))], true);
-    assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type List, which cannot be read");
+    assert_eq!(sentence(&path, &schema), ": column `b` of the file has type List, which cannot be read");
     write_parquet(&path, vec![a(), ("b", Arc::new(Date32Array::from(vec![7])))], true);
-    assert_eq!(sentence(&path, &schema), ": column number 2 of the file has type Date32, which cannot be read");
+    assert_eq!(sentence(&path, &schema), ": column `b` of the file has type Date32, which cannot be read");
     write_parquet(&path, vec![a(), ("b", Arc::new(Float64Array::from(Vec::<f64>::from([1.0])))), ("c", a().1)], true);
     assert_eq!(sentence(&path, &schema), ": column number 3 of the file is not in the schema");
     write_parquet(&path, vec![a()], true);

@@ -56,3 +56,57 @@ pub fn metrics() -> impl TypedValueParser<Value = Metric> {
         Metric::ALL.into_iter().find(named).unwrap_or(Metric::Euclidean)
     })
 }
+
+/// An amount of memory; `None` for half of what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySize(pub Option<u64>);
+
+/// A number of bytes with or without a unit, or `half`.
+pub fn memory_size(text: &str) -> Result<MemorySize, &'static str> {
+    const UNITS: [(&str, u64); 10] = [
+        ("", 1),
+        ("b", 1),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("tib", 1 << 40),
+    ];
+    // Below this the buffers of the readers would take more than the rows.
+    const LEAST: u64 = 16_000_000;
+    if text == "half" {
+        return Ok(MemorySize(None));
+    }
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim_start().to_ascii_lowercase();
+    let factor = UNITS.iter().find(|(word, _)| *word == unit).map(|(_, factor)| *factor);
+    let bytes = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    let enough = bytes.filter(|&bytes| bytes >= LEAST);
+    enough.map(|bytes| MemorySize(Some(bytes))).ok_or("it is a size such as 256MB or 2GiB, at least 16MB, or `half`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemorySize, memory_size};
+
+    #[test]
+    fn sizes_of_memory() {
+        for (text, bytes) in [
+            ("256MB", 256_000_000),
+            ("2GiB", 2 << 30),
+            ("16000000", 16_000_000),
+            ("20 mib", 20 << 20),
+            ("1tb", 1_000_000_000_000),
+        ] {
+            assert_eq!(memory_size(text), Ok(MemorySize(Some(bytes))), "{text}");
+        }
+        assert_eq!(memory_size("half"), Ok(MemorySize(None)));
+        for text in ["", "MB", "15MB", "0", "-1GB", "1.5GB", "256M", "lots", "99999999999TB", "16 000 000"] {
+            assert!(memory_size(text).is_err(), "{text}");
+        }
+    }
+}

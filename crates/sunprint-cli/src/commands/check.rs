@@ -15,7 +15,8 @@ use sunprint::source::{self, CheckReport, ColumnReport};
 /// Counts, and prints the counts.
 pub fn run(args: &CheckArgs, talk: Talk) -> Result<()> {
     let schema = Schema::load(&args.schema.schema)?;
-    let report = source::check(&input(&args.data), &schema, &Bars::new(talk))?;
+    let table = input(&args.data).ignoring_extra(args.extra.ignore_extra);
+    let report = source::check(&table, &schema, &Bars::new(talk))?;
     files::print(&if args.json.json { to_json(&report)? } else { plain(&report) })?;
     talk.warn("these counts come from the private rows without noise: do not publish them");
     Ok(())

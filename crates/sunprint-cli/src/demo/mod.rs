@@ -10,7 +10,9 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 
-use crate::args::{DataArgs, DemoArgs, DrawArgs, MeasureArgs, OutputFormatArg, PlanArgs, ReportArgs, SchemaArg};
+use crate::args::{
+    DataArgs, DemoArgs, DrawArgs, ExtraArg, MeasureArgs, MemoryArgs, OutputFormatArg, PlanArgs, ReportArgs, SchemaArg,
+};
 use crate::commands::{Target, draw_to};
 use crate::files;
 use crate::measure::{hand_over_receipt, measure, prepare};
@@ -53,8 +55,10 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     let options = MeasureArgs {
         data: DataArgs { input: table.to_string_lossy().into_owned(), format: None },
         schema: SchemaArg { schema: schema.clone() },
+        extra: ExtraArg::default(),
         budget: args.budget.clone(),
         plan: PlanArgs::default(),
+        memory: MemoryArgs::default(),
     };
     let report = ReportArgs::default();
     let prepared = prepare(&options, &report, &[("--output-dir", &model_file)])?;

@@ -1,5 +1,6 @@
 //! One column's way in and out.
 
+use super::decimal::Decimal;
 use super::parse;
 use super::{Raw, Value};
 use crate::schema::{Column, ColumnKind};
@@ -102,6 +103,53 @@ impl Gate {
             (Way::Categorical { .. }, raw) => self.category(raw).min(u32::from(Q)) as u16,
             (_, Raw::Empty) => MIDDLE,
         }
+    }
+
+    /// The codes of many real numbers, one after the other.
+    #[inline]
+    pub fn encode_reals<'c>(&self, numbers: impl Iterator<Item = f64>, codes: impl Iterator<Item = &'c mut u16>) {
+        match &self.way {
+            Way::Continuous { min, scale, .. } => {
+                let (min, scale) = (*min, *scale);
+                numbers.zip(codes).for_each(|(x, code)| *code = real_code(x, min, scale));
+            }
+            _ => numbers.zip(codes).for_each(|(x, code)| *code = self.encode(Raw::Number(x))),
+        }
+    }
+
+    /// The codes of many whole numbers, one after the other.
+    #[inline]
+    pub fn encode_wholes<'c>(&self, numbers: impl Iterator<Item = i64>, codes: impl Iterator<Item = &'c mut u16>) {
+        match &self.way {
+            Way::Continuous { min, scale, .. } => {
+                let (min, scale) = (*min, *scale);
+                numbers.zip(codes).for_each(|(x, code)| *code = real_code(x as f64, min, scale));
+            }
+            Way::Integer { min, max, span } => {
+                let (min, max, span) = (*min, *max, *span);
+                numbers.zip(codes).for_each(|(x, code)| *code = whole_code(x, min, max, span));
+            }
+            _ => numbers.zip(codes).for_each(|(x, code)| *code = self.encode(Raw::Integer(x))),
+        }
+    }
+
+    /// The code of a number in plain digits, the same as of its text; `None` where only the text can tell.
+    #[inline]
+    pub fn encode_decimal(&self, decimal: Decimal) -> Option<u16> {
+        match &self.way {
+            // The cast and each operation before it keep the order of numbers, so their code never falls.
+            Way::Continuous { min, scale, .. } => decimal.code(|x| real_code(x, *min, *scale)),
+            Way::Integer { min, max, span } => match decimal.whole() {
+                Some(x) => Some(whole_code(x, *min, *max, *span)),
+                None => decimal.exact().map(|x| real_whole_code(x, *min, *max, *span)),
+            },
+            Way::Boolean { .. } | Way::Categorical { .. } => None,
+        }
+    }
+
+    /// Whether the column holds numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self.way, Way::Continuous { .. } | Way::Integer { .. })
     }
 
     /// The category of a value; what is not listed takes the first. Numbers have no categories: always 0.
@@ -227,13 +275,14 @@ fn real_code(x: f64, min: f64, scale: f64) -> u16 {
 #[inline]
 fn whole_code(x: i64, min: i64, max: i64, span: u64) -> u16 {
     let above = x.clamp(min, max).abs_diff(min);
-    // Below 2^46 the numerator stays below 2^64, and the smaller type divides faster.
-    if span < 1 << 46 {
-        ((2 * above * u64::from(Q) + span) / (2 * span)) as u16
-    } else {
-        let (above, span) = (u128::from(above), u128::from(span));
-        ((2 * above * u128::from(Q) + span) / (2 * span)) as u16
+    // Up to 2^35 numerator and denominator are exact as `f64`. A quotient that is no integer is at least 2^-36 below
+    // the next one, which is at most 2^16; there numbers are rounded by at most 2^-38, so never up to the integer, and
+    // dropping the fraction is the floor.
+    if span <= 1 << 35 {
+        return ((2 * above * u64::from(Q) + span) as i64 as f64 / (2 * span) as i64 as f64) as u16;
     }
+    let (above, span) = (u128::from(above), u128::from(span));
+    ((2 * above * u128::from(Q) + span) / (2 * span)) as u16
 }
 
 /// A real number in an integer column: the nearest whole number first. The cast saturates, and clamping follows.

@@ -3,11 +3,13 @@
 //! A number is clamped to its bounds and rounded to the nearest of 65,536 codes; one that is empty, not a number or
 //! cannot be read becomes the middle of the bounds. A text that is not listed becomes the first listed category.
 
+mod decimal;
 mod gate;
 mod parse;
 mod print;
 
 use crate::schema::Schema;
+pub use decimal::{AHEAD, Decimal};
 pub use gate::{Gate, MIDDLE, Verdict};
 pub use print::{Ticks, push_integer};
 

@@ -1,9 +1,10 @@
 //! The values of Arrow columns, one by one, and whole batches of them as codes.
 
 use super::layout::{Layout, Physical, PhysicalType};
-use crate::door::{Door, Raw};
+use crate::door::{Door, Gate, Raw};
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
+use crate::tally::codes::Codes;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
@@ -13,13 +14,19 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, Fields};
 use std::ops::Range;
 
-/// The layout of Arrow fields; refuses types that hold neither numbers, truth values nor text. A column that may have
-/// nulls is not told from one that may not: many writers decide that by whether there is one.
-pub(super) fn layout(fields: &Fields, place: &str) -> Result<Layout> {
-    let columns = fields.iter().zip(1..).map(|(field, number)| {
+/// The layout of some Arrow fields, by their numbers; refuses types that hold neither numbers, truth values nor text.
+/// A column that may have nulls is not told from one that may not: many writers decide that by whether there is one.
+pub(super) fn layout(fields: &Fields, numbers: &[usize], schema: Option<&Schema>, place: &str) -> Result<Layout> {
+    let columns = numbers.iter().map(|&number| {
+        let field = &fields[number];
         let physical = PhysicalType::of_arrow(field.data_type()).ok_or_else(|| {
-            let kind = word(field.data_type());
-            let rule = format!("column number {number} of the file has type {kind}, which cannot be read");
+            // A name that the schema does not have is never shown.
+            let known = |schema: &Schema| schema.columns.iter().any(|column| column.name == *field.name());
+            let column = match schema {
+                Some(schema) if known(schema) => format!("column `{}`", field.name()),
+                _ => format!("column number {}", number + 1),
+            };
+            let rule = format!("{column} of the file has type {}, which cannot be read", word(field.data_type()));
             Error::new(Kind::Data, rule)
                 .at(place)
                 .hint("columns may hold numbers, booleans or text; convert this one or drop it from the file")
@@ -132,6 +139,34 @@ fn numbers<T: ArrowPrimitiveType>(
     }
 }
 
+/// Encodes a column of plain numbers without nulls in a tight loop; false if it is none.
+fn encode_numbers<'c>(
+    gate: &Gate,
+    array: &dyn Array,
+    rows: Range<usize>,
+    codes: impl Iterator<Item = &'c mut u16>,
+) -> bool {
+    fn values<T: ArrowPrimitiveType>(array: &dyn Array, rows: Range<usize>) -> impl Iterator<Item = T::Native> {
+        array.as_primitive::<T>().values()[rows].iter().copied()
+    }
+    if array.null_count() > 0 {
+        return false;
+    }
+    match array.data_type() {
+        DataType::Float64 => gate.encode_reals(values::<Float64Type>(array, rows), codes),
+        DataType::Float32 => gate.encode_reals(values::<Float32Type>(array, rows).map(f64::from), codes),
+        DataType::Int8 => gate.encode_wholes(values::<Int8Type>(array, rows).map(i64::from), codes),
+        DataType::Int16 => gate.encode_wholes(values::<Int16Type>(array, rows).map(i64::from), codes),
+        DataType::Int32 => gate.encode_wholes(values::<Int32Type>(array, rows).map(i64::from), codes),
+        DataType::Int64 => gate.encode_wholes(values::<Int64Type>(array, rows), codes),
+        DataType::UInt8 => gate.encode_wholes(values::<UInt8Type>(array, rows).map(i64::from), codes),
+        DataType::UInt16 => gate.encode_wholes(values::<UInt16Type>(array, rows).map(i64::from), codes),
+        DataType::UInt32 => gate.encode_wholes(values::<UInt32Type>(array, rows).map(i64::from), codes),
+        _ => return false,
+    }
+    true
+}
+
 /// Some columns of a file on their way to codes: which arrays of a batch are features, and which split the table.
 pub(super) struct Plan {
     /// Array number, schema column.
@@ -175,8 +210,8 @@ impl Plan {
         &self.strata
     }
 
-    /// The codes of a batch, row-major, and the share of these columns in the number of each row's stratum.
-    pub(super) fn encode(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>) -> (Vec<u16>, Vec<u32>) {
+    /// The codes of a batch; the strata are the share of these columns in the number of each row's stratum.
+    pub(super) fn encode(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>) -> Codes {
         // A block of rows at a time, so that the rows being written to stay in the fastest cache.
         const BLOCK: usize = 128;
         let width = self.width();
@@ -187,13 +222,16 @@ impl Plan {
             let end = (start + BLOCK).min(rows.end);
             for (place, &(array, column)) in self.features.iter().enumerate() {
                 let gate = door.gate(column);
-                for_each(arrays[array].as_ref(), start..end, |i, raw| out[i * width + place] = gate.encode(raw));
+                let array = arrays[array].as_ref();
+                if !encode_numbers(gate, array, start..end, out[place..].iter_mut().step_by(width)) {
+                    for_each(array, start..end, |i, raw| out[i * width + place] = gate.encode(raw));
+                }
             }
         }
         for &(array, column, weight) in &self.strata {
             let gate = door.gate(column);
             for_each(arrays[array].as_ref(), rows.clone(), |i, raw| strata[i] += weight * gate.category(raw));
         }
-        (codes, strata)
+        Codes::from_parts(width, codes, strata)
     }
 }

@@ -68,19 +68,20 @@ pub fn check(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<
 }
 
 fn check_text(input: &Input, format: Format, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
-    let (layout, mut lines) = lines::open(input, format, progress)?;
+    let (whole, mut lines) = lines::open(input, format, progress)?;
     let place = lines.place().to_string();
+    let (layout, numbers) = whole.chosen(input, schema);
     let columns = layout.match_schema(schema, &place)?;
     let door = Door::new(schema);
     let mut total = Total::new(columns.len());
     threads::in_order(
-        || lines.next_block(),
+        || lines.next_block(Vec::new()),
         |block: Block| {
             let (mut rows, mut counts) = (0, vec![Counts::default(); columns.len()]);
-            lines::for_each_row(&block, &place, format, columns.len(), |values| {
+            lines::for_each_row(&block, &place, format, whole.columns.len(), |values| {
                 rows += 1;
-                for ((value, &column), count) in values.iter().zip(&columns).zip(&mut counts) {
-                    count[door.gate(column).judge(Raw::Text(value)) as usize] += 1;
+                for ((&number, &column), count) in numbers.iter().zip(&columns).zip(&mut counts) {
+                    count[door.gate(column).judge(Raw::Text(values[number])) as usize] += 1;
                 }
             })?;
             Ok((rows, counts))
@@ -104,7 +105,7 @@ fn judge(batch: &RecordBatch, columns: &[usize], door: &Door) -> (u64, Vec<Count
 }
 
 fn check_arrow(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
-    let mut file = ArrowFile::open(input)?;
+    let mut file = ArrowFile::open(input, Some(schema))?;
     let place = file.place.clone();
     let columns = file.layout.match_schema(schema, &place)?;
     let door = Door::new(schema);
@@ -123,7 +124,7 @@ fn check_arrow(input: &Input, schema: &Schema, progress: &dyn Progress) -> Resul
 }
 
 fn check_parquet(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
-    let file = ParquetFile::open(input)?;
+    let file = ParquetFile::open(input, Some(schema))?;
     let place = input.place();
     let columns = file.layout.match_schema(schema, &place)?;
     let door = Door::new(schema);

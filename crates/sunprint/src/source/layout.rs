@@ -1,5 +1,6 @@
 //! The order and the physical types of a file's columns, so that the output has the same.
 
+use super::place::Input;
 use crate::error::{Error, Kind, Result};
 use crate::schema::{Column, ColumnKind, Schema};
 use arrow_schema::DataType;
@@ -87,6 +88,12 @@ impl Layout {
         let plain =
             |column: &Column| Physical { name: column.name.clone(), physical: PhysicalType::Plain, nullable: true };
         Layout { columns: schema.columns.iter().map(plain).collect() }
+    }
+
+    /// The columns that are read, and their numbers in the file from 0.
+    pub(super) fn chosen(&self, input: &Input, schema: &Schema) -> (Layout, Vec<usize>) {
+        let numbers = input.wanted(self.columns.iter().map(|column| column.name.as_str()), Some(schema));
+        (Layout { columns: numbers.iter().map(|&number| self.columns[number].clone()).collect() }, numbers)
     }
 
     /// Which column of the schema each column of the file is. Refuses a file that has other columns than the schema.

@@ -36,9 +36,9 @@ pub(super) struct Lines<'a> {
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
     /// The number of the first line.
-    first: u64,
+    pub(super) first: u64,
     /// Whether there is a quote in it: without one, every line is a row.
-    quoted: bool,
+    pub(super) quoted: bool,
 }
 
 /// Counts what is read, for whoever watches.
@@ -132,24 +132,27 @@ fn header(source: &mut impl BufRead, place: &str, delimiter: u8) -> Result<(Vec<
 impl Lines<'_> {
     /// The next rows. What is wrong with the quotes is said behind the rows before it, so that the first fault of a
     /// file is the one reported.
-    pub(super) fn next_block(&mut self) -> Result<Option<Block>> {
+    ///
+    /// The block is written over `bytes`, so that a thread can use the same memory again.
+    pub(super) fn next_block(&mut self, mut bytes: Vec<u8>) -> Result<Option<Block>> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
         if self.over {
             return Ok(None);
         }
-        let mut bytes = std::mem::take(&mut self.rest);
+        let begun = self.rest.len();
         // A line longer than a block grows the block.
-        let wanted = (BLOCK as u64).max(bytes.len() as u64);
-        let count = self
-            .source
-            .by_ref()
-            .take(wanted)
-            .read_to_end(&mut bytes)
-            .map_err(|fault| words::unreadable(&self.place, &fault))?;
+        let wanted = BLOCK.max(begun);
+        // What is there already is written over: memory that is used again is not cleared again.
+        bytes.resize(begun + wanted, 0);
+        bytes[..begun].copy_from_slice(&self.rest);
+        self.rest.clear();
+        let count =
+            fill(&mut self.source, &mut bytes[begun..]).map_err(|fault| words::unreadable(&self.place, &fault))?;
+        bytes.truncate(begun + count);
         let first = self.line;
-        self.over = (count as u64) < wanted;
+        self.over = count < wanted;
         let quoted = memchr::memchr(b'"', &bytes).is_some();
         let (end, fault) = if quoted {
             let found = scan(&bytes, self.format.delimiter(), first);
@@ -165,7 +168,8 @@ impl Lines<'_> {
             self.fault = Some(fault.on(&self.place, line));
             bytes.truncate(end);
         } else if !self.over {
-            self.rest = bytes.split_off(end);
+            self.rest.extend_from_slice(&bytes[end..]);
+            bytes.truncate(end);
         } else if self.columns == 1 && end < bytes.len() {
             self.fault = Some(no_last_line_end(&self.place, self.line));
             bytes.truncate(end);
@@ -176,6 +180,20 @@ impl Lines<'_> {
     pub(super) fn place(&self) -> &str {
         &self.place
     }
+}
+
+/// Reads until the buffer is full or the source at its end.
+fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut count = 0;
+    while count < bytes.len() {
+        match source.read(&mut bytes[count..]) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(count)
 }
 
 /// Calls `row` with the values of every row of a block. Refuses rows with another number of values than the header has
@@ -196,7 +214,9 @@ pub(super) fn for_each_row(
         // An empty line is an empty value in a table of one column, and nothing in a wider one.
         let records = Records::new(&text, format.delimiter(), block.first, columns > 1);
         return records.for_each(|values, line| {
-            even(values.len(), place, line, columns)?;
+            if values.len() != columns {
+                return Err(uneven(values.len(), place, line, columns));
+            }
             row(values);
             Ok(())
         });
@@ -210,7 +230,9 @@ pub(super) fn for_each_row(
         if columns > 1 && *values == [""] {
             return Ok(());
         }
-        even(values.len(), place, line, columns)?;
+        if values.len() != columns {
+            return Err(uneven(values.len(), place, line, columns));
+        }
         row(values);
         Ok(())
     };
@@ -238,14 +260,12 @@ fn no_last_line_end(place: &str, line: u64) -> Error {
         .hint("end every line with a line feed, also the last: an empty value is an empty line in such a table")
 }
 
-fn even(found: usize, place: &str, line: u64, columns: usize) -> Result<()> {
-    if found == columns {
-        return Ok(());
-    }
+/// The error for a line with another number of values than the header has names.
+pub(super) fn uneven(found: usize, place: &str, line: u64, columns: usize) -> Error {
     let (found, named) = (count(found, "value"), count(columns, "column"));
-    Err(Error::new(Kind::Data, format!("this line has {found} and the header names {named}"))
+    Error::new(Kind::Data, format!("this line has {found} and the header names {named}"))
         .at(format!("{place}:{line}"))
-        .hint("every line needs one value for each column; put values that contain the delimiter in quotes"))
+        .hint("every line needs one value for each column; put values that contain the delimiter in quotes")
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -1,13 +1,14 @@
 //! Parquet to codes.
 
 use super::arrays::{self, Plan};
+use super::chunks::{Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
-use super::table::{Gathering, Table};
 use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
+use crate::tally::codes::Codes;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field};
 use bytes::Bytes;
@@ -15,14 +16,13 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::ConvertedType;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData};
+use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-
-const BATCH: usize = 8192;
 
 /// What several readers can read from at once: a file that each opens for itself, or bytes in memory.
 enum Bulk {
@@ -36,13 +36,23 @@ pub(super) struct ParquetFile {
     bulk: Bulk,
     metadata: ArrowReaderMetadata,
     pub(super) layout: Layout,
+    /// The columns that are read, by their numbers in the file.
+    numbers: Vec<usize>,
     pub(super) rows: u64,
+}
+
+/// Which batches.
+struct Spec {
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    rows: usize,
+    group: Option<usize>,
 }
 
 type Batches = Box<dyn Iterator<Item = parquet::errors::Result<RecordBatch>> + Send>;
 
 impl ParquetFile {
-    pub(super) fn open(input: &Input) -> Result<ParquetFile> {
+    pub(super) fn open(input: &Input, schema: Option<&Schema>) -> Result<ParquetFile> {
         let place = input.place();
         let bulk = match (input.open()?, input.path()) {
             (Opened::File { .. }, Some(path)) => Bulk::File(path.to_path_buf()),
@@ -59,40 +69,41 @@ impl ParquetFile {
         });
         let damaged = || words::damaged(&place, "Parquet");
         let metadata = loaded.and_then(std::result::Result::ok).ok_or_else(damaged)?;
-        let layout = arrays::layout(metadata.schema().fields(), &place)?;
+        let fields = metadata.schema().fields();
+        let numbers = input.wanted(fields.iter().map(|field| field.name().as_str()), schema);
+        let layout = arrays::layout(fields, &numbers, schema, &place)?;
         let metadata = guarded(|| plain(&metadata)).and_then(std::result::Result::ok).ok_or_else(damaged)?;
         let rows = u64::try_from(metadata.metadata().file_metadata().num_rows())
             .map_err(|_| words::damaged(&place, "Parquet"))?;
-        Ok(ParquetFile { place, bulk, metadata, layout, rows })
+        Ok(ParquetFile { place, bulk, metadata, layout, numbers, rows })
     }
 
-    /// Batches of some columns of the file, in file order.
-    fn columns(&self, columns: &[usize]) -> parquet::errors::Result<Batches> {
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
-        let metadata = self.metadata.clone();
-        Ok(match &self.bulk {
-            Bulk::File(path) => Box::new(
-                ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(path)?, metadata)
-                    .with_projection(mask)
-                    .with_batch_size(BATCH)
-                    .build()?
-                    .map(|batch| Ok(batch?)),
-            ),
-            Bulk::Memory(bytes) => Box::new(
-                ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata)
-                    .with_projection(mask)
-                    .with_batch_size(BATCH)
-                    .build()?
-                    .map(|batch| Ok(batch?)),
-            ),
-        })
+    /// Batches of some columns of the file, in file order: of the whole file or of one row group.
+    fn batches(&self, columns: &[usize], group: Option<usize>) -> parquet::errors::Result<Batches> {
+        fn begin<T: ChunkReader + 'static>(source: T, spec: Spec) -> parquet::errors::Result<Batches> {
+            let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, spec.metadata)
+                .with_projection(spec.mask)
+                .with_batch_size(spec.rows);
+            if let Some(group) = spec.group {
+                builder = builder.with_row_groups(vec![group]);
+            }
+            Ok(Box::new(builder.build()?.map(|batch| Ok(batch?))))
+        }
+        let roots = columns.iter().map(|&column| self.numbers[column]);
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
+        let spec = Spec { metadata: self.metadata.clone(), mask, rows: most_rows(self.numbers.len()).min(8192), group };
+        match &self.bulk {
+            Bulk::File(path) => begin(File::open(path)?, spec),
+            Bulk::Memory(bytes) => begin(bytes.clone(), spec),
+        }
     }
 
     /// Calls `f` with every batch of some columns; `f` says whether to go on.
-    fn for_each(&self, columns: &[usize], mut f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
+    fn for_each(&self, columns: &[usize], group: Option<usize>, mut f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
         // The library's own words are not shown: they might quote what they stumbled over.
         let fault = || self.fault(columns);
-        let mut batches = guarded(|| self.columns(columns)).and_then(std::result::Result::ok).ok_or_else(fault)?;
+        let begun = guarded(|| self.batches(columns, group));
+        let mut batches = begun.and_then(std::result::Result::ok).ok_or_else(fault)?;
         while let Some(batch) = guarded(|| batches.next()).ok_or_else(fault)? {
             if !f(batch.map_err(|_| fault())?) {
                 break;
@@ -103,16 +114,21 @@ impl ParquetFile {
 
     /// All batches with all columns, one after the other.
     pub(super) fn for_each_batch(&self, f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
-        self.for_each(&(0..self.layout.columns.len()).collect::<Vec<_>>(), f)
+        self.for_each(&self.all(), None, f)
+    }
+
+    /// The numbers of all columns of the layout.
+    fn all(&self) -> Vec<usize> {
+        (0..self.layout.columns.len()).collect()
     }
 
     /// The error for columns that cannot be read, naming the first of them that cannot be read by itself.
     fn fault(&self, columns: &[usize]) -> Error {
         if let [_, _, ..] = columns {
-            let single = columns.iter().find_map(|&c| self.for_each(&[c], |_| true).err());
+            let single = columns.iter().find_map(|&c| self.for_each(&[c], None, |_| true).err());
             return single.unwrap_or_else(|| words::damaged(&self.place, "Parquet"));
         }
-        let number = columns.first().map_or(0, |c| c + 1);
+        let number = columns.first().map_or(0, |&c| self.numbers[c] + 1);
         Error::new(Kind::Data, format!("column number {number} of the file cannot be read"))
             .at(&self.place)
             .hint("the file may be damaged, or compressed in a way other than snappy, gzip, lz4 or zstd")
@@ -122,14 +138,14 @@ impl ParquetFile {
 /// The same metadata with text as bytes and without dictionaries.
 ///
 /// A reader that makes text refuses bytes that are not UTF-8, and one that makes dictionaries refuses more values than
-/// their keys can count: both would fail because of a value. The layout has the file's own types by now. It knows no
-/// nested columns, so that the columns are the fields of the root.
+/// their keys can count: both would fail because of a value. The layout has the file's own types by now. Nested columns
+/// are never read, so that the columns are the fields of the root.
 fn plain(metadata: &ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
     let about = metadata.metadata().file_metadata();
     let root = about.schema_descr().root_schema();
     let bytes = |field: &TypePtr| {
         let is_text = matches!(field.get_basic_info().converted_type(), ConvertedType::UTF8 | ConvertedType::JSON);
-        if field.get_physical_type() != parquet::basic::Type::BYTE_ARRAY || !is_text {
+        if !field.is_primitive() || field.get_physical_type() != parquet::basic::Type::BYTE_ARRAY || !is_text {
             return Ok(TypePtr::clone(field));
         }
         let bare = Type::primitive_type_builder(field.name(), parquet::basic::Type::BYTE_ARRAY);
@@ -158,62 +174,99 @@ fn plain(metadata: &ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderM
     ArrowReaderMetadata::try_new(about, options.with_schema(Arc::new(arrow_schema::Schema::new(fields))))
 }
 
-/// The codes of some rows, row-major, and their shares in the number of the stratum.
-type Part = (Vec<u16>, Vec<u32>);
-
-/// Reads the file with several readers at once, each for its own columns: that works for any number of row groups,
-/// also for the one large group that many writers make.
-pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
-    let file = ParquetFile::open(input)?;
+/// Reads the file on all cores: whole row groups where there are enough of them, else each core its own columns.
+pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
+    let file = ParquetFile::open(input, Some(schema))?;
     let columns = file.layout.match_schema(schema, &file.place)?;
     progress.start(&format!("reading {}", file.place), Some(file.rows), Unit::Rows);
+    if file.metadata.metadata().num_row_groups() < threads::cores() {
+        by_columns(&file, schema, &columns, progress, takers)?;
+    } else {
+        by_groups(&file, schema, &columns, progress, takers)?;
+    }
+    Ok(file.layout)
+}
+
+/// Each core takes the next row group when it is done with one.
+fn by_groups(
+    file: &ParquetFile,
+    schema: &Schema,
+    columns: &[usize],
+    progress: &dyn Progress,
+    takers: &dyn Takers,
+) -> Result<()> {
+    let (plan, door, all) = (Plan::new(schema, columns), Door::new(schema), file.all());
+    let mut groups = 0..file.metadata.metadata().num_row_groups();
+    threads::share(
+        |_| Ok(groups.next()),
+        || takers.taker(),
+        |taker, number, group| {
+            let (mut place, mut taken) = (number << 32, Ok(()));
+            file.for_each(&all, Some(group), |batch| {
+                let rows = batch.num_rows();
+                taken = taker.take(place, plan.encode(&door, batch.columns(), 0..rows));
+                place += 1;
+                progress.advance(rows as u64);
+                taken.is_ok()
+            })?;
+            taken
+        },
+        |taker| taker.close(),
+    )
+}
+
+/// Several readers at once, each for its own columns: that works for any number of row groups, also for the one large
+/// group that many writers make.
+fn by_columns(
+    file: &ParquetFile,
+    schema: &Schema,
+    columns: &[usize],
+    progress: &dyn Progress,
+    takers: &dyn Takers,
+) -> Result<()> {
     let door = Door::new(schema);
-    let groups = groups(schema, &columns);
-    let mut gathering = Gathering::new(schema.width());
+    let groups = groups(schema, columns);
+    let mut taker = takers.taker();
     std::thread::scope(|scope| {
         let mut parts = Vec::new();
         for group in &groups {
             let (sender, receiver) = sync_channel(2);
             let arrays: Vec<usize> = group.iter().map(|&c| columns[c]).collect();
             let plan = Plan::new(schema, &arrays);
-            parts.push((receiver, plan.width()));
-            let (file, door) = (&file, &door);
+            parts.push(receiver);
+            let door = &door;
             scope.spawn(move || feed(file, group, &plan, door, &sender));
         }
-        let mut row_codes = Vec::new();
-        loop {
-            let mut batch: Vec<Part> = Vec::with_capacity(parts.len());
-            for (receiver, _) in &parts {
+        for place in 0.. {
+            let mut batch: Vec<Codes> = Vec::with_capacity(parts.len());
+            for receiver in &parts {
                 match receiver.recv() {
                     Ok(part) => batch.push(part?),
                     Err(_) => break,
                 }
             }
-            if batch.is_empty() {
-                return Ok(());
-            }
-            let rows = batch[0].1.len();
-            if batch.len() < parts.len() || batch.iter().any(|(_, strata)| strata.len() != rows) {
+            let Some(rows) = batch.first().map(Codes::rows) else { return Ok(()) };
+            if batch.len() < parts.len() || batch.iter().any(|part| part.rows() != rows) {
                 return Err(words::damaged(&file.place, "Parquet"));
             }
-            // Side by side: each part holds neighbouring features of the same rows.
-            row_codes.clear();
+            // Side by side: each part holds neighbouring features of the same rows, the first also their strata.
+            let mut codes = Codes::with_capacity(schema.width(), rows);
             for row in 0..rows {
-                for ((codes, _), (_, width)) in batch.iter().zip(&parts) {
-                    row_codes.extend_from_slice(&codes[row * width..(row + 1) * width]);
-                }
+                codes.push_parts(batch.iter().map(|part| part.row(row)), batch[0].stratum(row));
             }
-            gathering.push(&row_codes, &batch[0].1);
+            taker.take(place, codes)?;
             progress.advance(rows as u64);
         }
+        Ok(())
     })?;
-    Ok(gathering.finish(file.layout))
+    taker.close()
 }
 
 /// One reader's work.
-fn feed(file: &ParquetFile, group: &[usize], plan: &Plan, door: &Door, sender: &SyncSender<Result<Part>>) {
-    let outcome =
-        file.for_each(group, |batch| sender.send(Ok(plan.encode(door, batch.columns(), 0..batch.num_rows()))).is_ok());
+fn feed(file: &ParquetFile, group: &[usize], plan: &Plan, door: &Door, sender: &SyncSender<Result<Codes>>) {
+    let outcome = file.for_each(group, None, |batch| {
+        sender.send(Ok(plan.encode(door, batch.columns(), 0..batch.num_rows()))).is_ok()
+    });
     if let Err(error) = outcome {
         let _ = sender.send(Err(error));
     }

@@ -3,6 +3,7 @@
 use super::atomic::{AtomicFile, is_special};
 use super::words;
 use crate::error::{Error, Kind, Result};
+use crate::schema::Schema;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -116,13 +117,33 @@ fn no_format(place: &str) -> Error {
 pub struct Input {
     path: Option<PathBuf>,
     format: Option<Format>,
+    ignores_extra: bool,
 }
 
 impl Input {
     /// A file, or standard input for `-`; the format by the name unless it is given.
     pub fn new(path: impl Into<PathBuf>, format: Option<Format>) -> Input {
         let path = path.into();
-        Input { path: (path != Path::new("-")).then_some(path), format }
+        Input { path: (path != Path::new("-")).then_some(path), format, ignores_extra: false }
+    }
+
+    /// Says whether columns that the schema does not describe are left out, and not read, instead of refused.
+    #[must_use]
+    pub fn ignoring_extra(mut self, ignores_extra: bool) -> Input {
+        self.ignores_extra = ignores_extra;
+        self
+    }
+
+    /// Which of a file's columns are read, by their numbers from 0.
+    pub(super) fn wanted<'a>(&self, names: impl Iterator<Item = &'a str>, schema: Option<&Schema>) -> Vec<usize> {
+        let named = |name: &str| match schema {
+            // Spaces around a name do not count.
+            Some(schema) if self.ignores_extra => {
+                schema.columns.iter().any(|column| column.name == name || column.name == name.trim())
+            }
+            _ => true,
+        };
+        names.enumerate().filter(|(_, name)| named(name)).map(|(number, _)| number).collect()
     }
 
     /// The file; `None` for standard input.

@@ -27,8 +27,8 @@ const PUBLIC_HEAD: &str = "\
 /// header.
 pub fn skeleton(input: &Input) -> Result<String> {
     let layout = match input.format()? {
-        Format::Parquet => ParquetFile::open(input)?.layout,
-        Format::Arrow => ArrowFile::open(input)?.layout,
+        Format::Parquet => ParquetFile::open(input, None)?.layout,
+        Format::Arrow => ArrowFile::open(input, None)?.layout,
         text => lines::open(input, text, &Silent)?.0,
     };
     let mut out = begin(HEAD);
@@ -84,7 +84,7 @@ fn see_text(input: &Input, format: Format, progress: &dyn Progress) -> Result<Se
     let place = file.place().to_string();
     let mut columns = vec![Column::default(); layout.columns.len()];
     let mut rows = 0u64;
-    while let Some(block) = file.next_block()? {
+    while let Some(block) = file.next_block(Vec::new())? {
         lines::for_each_row(&block, &place, format, columns.len(), |values| {
             rows += 1;
             values.iter().zip(&mut columns).for_each(|(text, column)| column.see(Raw::Text(text)));
@@ -95,7 +95,7 @@ fn see_text(input: &Input, format: Format, progress: &dyn Progress) -> Result<Se
 }
 
 fn see_arrow(input: &Input, progress: &dyn Progress) -> Result<Seen> {
-    let mut file = ArrowFile::open(input)?;
+    let mut file = ArrowFile::open(input, None)?;
     progress.start(&format!("reading {}", file.place), None, Unit::Rows);
     let mut columns = vec![Column::default(); file.layout.columns.len()];
     let mut rows = 0;
@@ -109,7 +109,7 @@ fn see_arrow(input: &Input, progress: &dyn Progress) -> Result<Seen> {
 }
 
 fn see_parquet(input: &Input, progress: &dyn Progress) -> Result<Seen> {
-    let file = ParquetFile::open(input)?;
+    let file = ParquetFile::open(input, None)?;
     progress.start(&format!("reading {}", input.place()), Some(file.rows), Unit::Rows);
     some_rows(file.rows, &input.place())?;
     let mut columns = vec![Column::default(); file.layout.columns.len()];

@@ -1,10 +1,12 @@
 //! The sensitive table in memory, as codes.
 
-use super::place::{Format, Input};
-use super::{Layout, Progress, arrow_in, parquet_in, text_in, threads, words};
+use super::chunks::{self, Shelf};
+use super::place::Input;
+use super::{Layout, Progress, Unit, store, threads, words};
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
+use crate::tally::{Pass, Tally};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -20,13 +22,11 @@ impl Table {
     /// Reads a table. Every value is clamped to the schema's bounds; only the shape and the format of the file can be
     /// refused.
     pub fn open(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
-        let table = match input.format()? {
-            Format::Parquet => parquet_in::read(input, schema, progress),
-            Format::Arrow => arrow_in::read(input, schema, progress),
-            text => text_in::read(input, text, schema, progress),
-        };
-        progress.done();
-        let table = table?;
+        let shelf = Shelf::default();
+        let layout = chunks::read(input, schema, progress, &shelf)?;
+        let chunks = shelf.into_chunks();
+        let rows = chunks.iter().map(Codes::rows).sum();
+        let table = Table { chunks, layout, rows, width: schema.width() };
         if table.rows == 0 { Err(words::no_rows(&input.place())) } else { Ok(table) }
     }
 
@@ -69,6 +69,14 @@ impl Table {
         &self.chunks
     }
 
+    /// Answers a pass on all cores.
+    pub fn answer(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        progress.start(&format!("measuring, pass {}", pass.number), Some(self.rows as u64), Unit::Rows);
+        let tally = store::answer(pass, &self.chunks, progress);
+        progress.done();
+        tally
+    }
+
     /// Tallies every chunk on all cores and merges the tallies in the order of the rows.
     pub fn tally<T: Send>(&self, f: impl Fn(&Codes) -> T + Sync, merge: impl Fn(T, T) -> T + Sync) -> T {
         // A few runs of neighbouring chunks for each core: whichever core is free takes the next run, each run is
@@ -94,58 +102,5 @@ impl Table {
         let tallies =
             tallies.into_iter().filter_map(|tally| tally.into_inner().unwrap_or_else(PoisonError::into_inner));
         tallies.reduce(&merge).expect("a table has at least one row")
-    }
-}
-
-/// Rows being gathered into chunks.
-pub(super) struct Gathering {
-    width: usize,
-    chunk_rows: usize,
-    chunks: Vec<Codes>,
-    codes: Vec<u16>,
-    strata: Vec<u32>,
-    rows: usize,
-}
-
-impl Gathering {
-    pub(super) fn new(width: usize) -> Self {
-        // Two megabytes of codes at most: small enough to share among cores, large enough to amortise a tally.
-        let chunk_rows = ((1 << 20) / width.max(1)).clamp(256, 16384);
-        Gathering { width, chunk_rows, chunks: Vec::new(), codes: Vec::new(), strata: Vec::new(), rows: 0 }
-    }
-
-    /// Appends row-major codes and one stratum for each row.
-    pub(super) fn push(&mut self, mut codes: &[u16], mut strata: &[u32]) {
-        self.rows += strata.len();
-        while !strata.is_empty() {
-            if self.strata.is_empty() {
-                self.codes.reserve_exact(self.chunk_rows * self.width);
-                self.strata.reserve_exact(self.chunk_rows);
-            }
-            let taken = strata.len().min(self.chunk_rows - self.strata.len());
-            let (now, later) = strata.split_at(taken);
-            self.strata.extend_from_slice(now);
-            strata = later;
-            let (now, later) = codes.split_at(taken * self.width);
-            self.codes.extend_from_slice(now);
-            codes = later;
-            if self.strata.len() == self.chunk_rows {
-                self.close();
-            }
-        }
-    }
-
-    fn close(&mut self) {
-        let (mut codes, mut strata) = (std::mem::take(&mut self.codes), std::mem::take(&mut self.strata));
-        codes.shrink_to_fit();
-        strata.shrink_to_fit();
-        self.chunks.push(Codes::from_parts(self.width, codes, strata));
-    }
-
-    pub(super) fn finish(mut self, layout: Layout) -> Table {
-        if !self.strata.is_empty() {
-            self.close();
-        }
-        Table { chunks: self.chunks, layout, rows: self.rows, width: self.width }
     }
 }

@@ -1,46 +1,63 @@
 //! CSV and TSV to codes.
 
 use super::arrays::Plan;
+use super::chunks::{Taker, Takers};
+use super::fields::Fields;
 use super::lines::{self, Block};
 use super::place::{Format, Input};
-use super::table::{Gathering, Table};
-use super::{Progress, threads};
+use super::{Layout, Progress, threads};
 use crate::door::{Door, Raw};
 use crate::error::Result;
 use crate::schema::Schema;
+use crate::tally::codes::Codes;
 
-pub(super) fn read(input: &Input, format: Format, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
-    let (layout, mut lines) = lines::open(input, format, progress)?;
-    let columns = layout.match_schema(schema, lines.place())?;
+/// What one thread keeps: its taker, and the bytes of the block before.
+struct Worker<'a> {
+    taker: Box<dyn Taker + 'a>,
+    bytes: Vec<u8>,
+}
+
+pub(super) fn read(
+    input: &Input,
+    format: Format,
+    schema: &Schema,
+    progress: &dyn Progress,
+    takers: &dyn Takers,
+) -> Result<Layout> {
+    let (whole, mut lines) = lines::open(input, format, progress)?;
+    let place = lines.place().to_string();
+    let (layout, numbers) = whole.chosen(input, schema);
+    let columns = layout.match_schema(schema, &place)?;
     let plan = Plan::new(schema, &columns);
     let door = Door::new(schema);
-    let place = lines.place().to_string();
-    let mut gathering = Gathering::new(plan.width());
-    let encode = |block: Block| {
+    let fields = Fields::new(&plan, &numbers, whole.columns.len(), &door, format.delimiter());
+    let encode = |block: &Block| {
+        if !block.quoted {
+            return fields.encode(block, &place);
+        }
         let (mut codes, mut strata) = (Vec::new(), Vec::new());
-        // Room for all rows of the block if they are as long as the first.
-        let length = memchr::memchr(b'\n', &block.bytes).unwrap_or(block.bytes.len()) + 1;
-        let rows = block.bytes.len() / length + 1;
-        strata.reserve(rows);
-        codes.reserve(rows * plan.width());
-        lines::for_each_row(&block, &place, format, columns.len(), |values| {
+        lines::for_each_row(block, &place, format, whole.columns.len(), |values| {
             for &(number, column) in plan.features() {
-                codes.push(door.gate(column).encode(Raw::Text(values[number])));
+                codes.push(door.gate(column).encode(Raw::Text(values[numbers[number]])));
             }
             let share = |&(number, column, weight): &(usize, usize, u32)| {
-                weight * door.gate(column).category(Raw::Text(values[number]))
+                weight * door.gate(column).category(Raw::Text(values[numbers[number]]))
             };
             strata.push(plan.strata().iter().map(share).sum());
         })?;
-        Ok((codes, strata))
+        codes.shrink_to_fit();
+        strata.shrink_to_fit();
+        Ok(Codes::from_parts(plan.width(), codes, strata))
     };
-    threads::in_order(
-        || lines.next_block(),
-        encode,
-        |(codes, strata): (Vec<u16>, Vec<u32>)| {
-            gathering.push(&codes, &strata);
-            Ok(())
+    threads::share(
+        |worker: &mut Worker| lines.next_block(std::mem::take(&mut worker.bytes)),
+        || Worker { taker: takers.taker(), bytes: Vec::new() },
+        |worker, number, block| {
+            let codes = encode(&block)?;
+            worker.bytes = block.bytes;
+            worker.taker.take(number, codes)
         },
+        |worker| worker.taker.close(),
     )?;
-    Ok(gathering.finish(layout))
+    Ok(layout)
 }

@@ -1,9 +1,9 @@
 //! Work on all cores, with results in the order of the work.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The number of threads to use: the environment variable `SUNPRINT_THREADS`, if it is a number from 1 on, and
 /// otherwise as many as there are cores. No result depends on it.
@@ -78,4 +78,58 @@ pub(super) fn in_order_on<I: Send, O: Send>(
         }
         Ok(())
     })
+}
+
+/// Works on everything that `feed` gives, on all cores, each core on what it fetched itself; nothing waits in between.
+/// Items are numbered in the order of feeding. `begin` and `end` frame the work of one core. The first error in the
+/// order of feeding ends it.
+pub(super) fn share<I, W>(
+    feed: impl FnMut(&mut W) -> Result<Option<I>> + Send,
+    begin: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, u64, I) -> Result<()> + Sync,
+    end: impl Fn(W) -> Result<()> + Sync,
+) -> Result<()> {
+    let source = Mutex::new((0u64, feed));
+    let fault: Mutex<Option<(u64, Error)>> = Mutex::new(None);
+    let known = || fault.lock().unwrap_or_else(PoisonError::into_inner);
+    // Items are fetched in order and every fetched item is worked on, so the first error of all is found.
+    let fail = |number: u64, error: Error| {
+        let mut known = known();
+        if known.as_ref().is_none_or(|(first, _)| number < *first) {
+            *known = Some((number, error));
+        }
+    };
+    let run = || {
+        let mut state = begin();
+        loop {
+            let fetched = {
+                let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+                if known().is_some() {
+                    return;
+                }
+                source.0 += 1;
+                (source.0, (source.1)(&mut state))
+            };
+            match fetched {
+                (_, Ok(None)) => break,
+                (number, Ok(Some(item))) => {
+                    if let Err(error) = work(&mut state, number, item) {
+                        return fail(number, error);
+                    }
+                }
+                (number, Err(error)) => return fail(number, error),
+            }
+        }
+        if let Err(error) = end(state) {
+            fail(u64::MAX, error);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..cores() {
+            scope.spawn(run);
+        }
+        run();
+    });
+    let found = known().take();
+    found.map_or(Ok(()), |(_, error)| Err(error))
 }

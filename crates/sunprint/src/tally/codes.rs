@@ -60,3 +60,26 @@ impl Codes {
         self.strata[i]
     }
 }
+
+impl Codes {
+    /// Appends one row that comes in several parts, side by side.
+    ///
+    /// # Panics
+    /// If the parts together have another width than the batch.
+    pub(crate) fn push_parts<'a>(&mut self, parts: impl Iterator<Item = &'a [u16]>, stratum: u32) {
+        parts.for_each(|part| self.values.extend_from_slice(part));
+        self.strata.push(stratum);
+        self.rows += 1;
+        assert_eq!(self.values.len(), self.rows * self.width, "codes: every row has the same width");
+    }
+
+    /// The codes row by row and the strata, to be read as a whole.
+    pub(crate) fn parts(&self) -> (&[u16], &[u32]) {
+        (&self.values, &self.strata)
+    }
+
+    /// The same to be taken away, for the next rows to be put in.
+    pub(crate) fn into_parts(self) -> (Vec<u16>, Vec<u32>) {
+        (self.values, self.strata)
+    }
+}

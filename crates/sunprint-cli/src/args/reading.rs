@@ -1,0 +1,29 @@
+//! How the table is read.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::values::{MemorySize, memory_size};
+
+/// What to do with columns that the schema does not describe.
+#[derive(Args, Clone, Copy, Default)]
+#[command(next_help_heading = "Data")]
+pub struct ExtraArg {
+    /// Leave out columns that are not in the schema, instead of refusing the table
+    #[arg(long)]
+    pub ignore_extra: bool,
+}
+
+/// Where the table is kept while it is measured.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Memory")]
+pub struct MemoryArgs {
+    /// Memory for the rows, such as 256MB or 2GiB; larger tables are measured from disk [default: half of what there
+    /// is]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, allow_hyphen_values = true)]
+    pub memory: Option<MemorySize>,
+    /// Folder for a private file of rows that do not fit in memory [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub spill_dir: Option<PathBuf>,
+}

@@ -1,0 +1,77 @@
+//! Rows on their way to whoever wants them: chunks of codes, handed over on the thread that made them.
+//!
+//! Every reader works on several threads and gives each finished chunk away where it stands, so that no thread has to
+//! copy what the others made. Chunks come in any order and with any number of rows; each has a number that grows with
+//! its place in the file.
+
+use super::place::{Format, Input};
+use super::{Layout, Progress, arrow_in, parquet_in, text_in};
+use crate::error::Result;
+use crate::schema::Schema;
+use crate::tally::codes::Codes;
+use std::sync::{Mutex, PoisonError};
+
+/// Whoever wants the rows of a file.
+pub(super) trait Takers: Sync {
+    /// The taker of one thread.
+    fn taker(&self) -> Box<dyn Taker + '_>;
+}
+
+/// Takes the chunks that one thread makes.
+pub(super) trait Taker {
+    /// Takes a chunk; `place` grows with the rows' place in the file.
+    fn take(&mut self, place: u64, codes: Codes) -> Result<()>;
+    /// The thread has no more chunks.
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads a whole file once, on all cores. Gives its layout: the columns that the schema describes.
+pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
+    let layout = match input.format()? {
+        Format::Parquet => parquet_in::read(input, schema, progress, takers),
+        Format::Arrow => arrow_in::read(input, schema, progress, takers),
+        text => text_in::read(input, text, schema, progress, takers),
+    };
+    progress.done();
+    layout
+}
+
+/// The rows of one chunk at most: two megabytes of codes, small enough to share among cores, large enough to amortise
+/// a tally.
+pub(super) fn most_rows(width: usize) -> usize {
+    ((1 << 20) / width.max(1)).clamp(256, 16384)
+}
+
+/// Keeps every chunk in memory.
+#[derive(Default)]
+pub(super) struct Shelf {
+    chunks: Mutex<Vec<(u64, Codes)>>,
+}
+
+impl Shelf {
+    /// The chunks in file order.
+    pub(super) fn into_chunks(self) -> Vec<Codes> {
+        in_file_order(self.chunks.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Chunks in file order, without the empty ones.
+pub(super) fn in_file_order(mut chunks: Vec<(u64, Codes)>) -> Vec<Codes> {
+    chunks.sort_by_key(|(place, _)| *place);
+    chunks.into_iter().map(|(_, codes)| codes).filter(|codes| codes.rows() > 0).collect()
+}
+
+impl Takers for Shelf {
+    fn taker(&self) -> Box<dyn Taker + '_> {
+        Box::new(self)
+    }
+}
+
+impl Taker for &Shelf {
+    fn take(&mut self, place: u64, codes: Codes) -> Result<()> {
+        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).push((place, codes));
+        Ok(())
+    }
+}

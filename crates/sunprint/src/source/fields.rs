@@ -1,0 +1,202 @@
+//! The rows of a text block to codes, in one go over its bytes.
+//!
+//! Without quotes in a block, a value ends at the next delimiter or line end. Numbers in plain digits are read where
+//! they stand; everything else is taken as text, found first and looked at then.
+
+use super::arrays::Plan;
+use super::lines::{Block, uneven};
+use crate::door::{AHEAD, Decimal, Door, Gate, Raw};
+use crate::error::{Error, Result};
+use crate::tally::codes::Codes;
+
+/// What becomes of the values of one column.
+enum Step<'a> {
+    /// Nothing: the schema does not describe it.
+    Skip,
+    /// A number, at its place in the row of codes.
+    Number { place: usize, gate: &'a Gate },
+    /// A code for a text.
+    Code { place: usize, gate: &'a Gate },
+    /// A share in the number of the stratum.
+    Share { weight: u32, gate: &'a Gate },
+}
+
+/// The way of a line's values to codes.
+pub(super) struct Fields<'a> {
+    steps: Vec<Step<'a>>,
+    width: usize,
+    delimiter: u8,
+}
+
+/// Codes of texts that were seen: columns of categories say the same few words over and over.
+///
+/// A text of up to seven bytes is a number together with its length, and has one place where it can stand.
+struct Memory {
+    seen: Vec<(u64, u32)>,
+}
+
+impl Memory {
+    const SIZE_BITS: u32 = 6;
+
+    fn new() -> Memory {
+        Memory { seen: vec![(0, 0); 1 << Self::SIZE_BITS] }
+    }
+
+    fn recall(&mut self, text: &[u8], code: impl FnOnce(&[u8]) -> u32) -> u32 {
+        if text.len() > 7 {
+            return code(text);
+        }
+        let mut key = [0; 8];
+        key[..text.len()].copy_from_slice(text);
+        key[7] = text.len() as u8 + 1;
+        let key = u64::from_le_bytes(key);
+        // The highest bits of a product depend on all bytes.
+        let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::SIZE_BITS);
+        let seen = &mut self.seen[place as usize];
+        if seen.0 != key {
+            *seen = (key, code(text));
+        }
+        seen.1
+    }
+}
+
+/// How a value ends.
+#[derive(PartialEq, Eq)]
+enum End {
+    Value,
+    Line,
+}
+
+impl<'a> Fields<'a> {
+    /// For lines of `columns` values, of which those with these numbers are the plan's arrays.
+    pub(super) fn new(plan: &Plan, numbers: &[usize], columns: usize, door: &'a Door, delimiter: u8) -> Fields<'a> {
+        let mut steps: Vec<Step> = (0..columns).map(|_| Step::Skip).collect();
+        for (place, &(array, column)) in plan.features().iter().enumerate() {
+            let gate = door.gate(column);
+            let number = gate.is_number();
+            steps[numbers[array]] = if number { Step::Number { place, gate } } else { Step::Code { place, gate } };
+        }
+        for &(array, column, weight) in plan.strata() {
+            steps[numbers[array]] = Step::Share { weight, gate: door.gate(column) };
+        }
+        Fields { steps, width: plan.width(), delimiter }
+    }
+
+    /// The codes of a block without quotes. Refuses rows with another number of values than the header has names.
+    pub(super) fn encode(&self, block: &Block, place: &str) -> Result<Codes> {
+        let bytes = &block.bytes[..];
+        // Room for all rows of the block if they are as long as the first.
+        let length = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len()) + 1;
+        let rows = bytes.len() / length + 1;
+        let (mut values, mut strata) = (Vec::with_capacity(rows * self.width), Vec::with_capacity(rows));
+        let mut memories: Vec<Memory> = self.steps.iter().map(|step| Memory::for_step(step)).collect();
+        let mut row = vec![0; self.width];
+        let mut at = 0;
+        while at < bytes.len() {
+            let start = at;
+            if self.steps.len() > 1
+                && let Some(blank) = blank(&bytes[at..])
+            {
+                at += blank;
+                continue;
+            }
+            let mut stratum = 0;
+            let last = self.steps.len() - 1;
+            for (number, step) in self.steps.iter().enumerate() {
+                if let Step::Number { place, gate } = step
+                    && let Some((code, length)) = self.number(&bytes[at..], gate, number == last)
+                {
+                    row[*place] = code;
+                    at += length;
+                    continue;
+                }
+                let (text, length, end) = self.text(&bytes[at..]);
+                at += length;
+                if (end == End::Line) != (number == last) {
+                    return Err(self.uneven(block, start, place));
+                }
+                let memory = &mut memories[number];
+                match step {
+                    Step::Skip => {}
+                    Step::Number { place, gate } => row[*place] = encode(gate, text),
+                    Step::Code { place, gate } => {
+                        // A code is a category or between 0 and 65535: it fits either way.
+                        row[*place] = memory.recall(text, |text| u32::from(encode(gate, text))) as u16;
+                    }
+                    Step::Share { weight, gate } => {
+                        stratum += weight * memory.recall(text, |text| category(gate, text))
+                    }
+                }
+            }
+            values.extend_from_slice(&row);
+            strata.push(stratum);
+        }
+        values.shrink_to_fit();
+        strata.shrink_to_fit();
+        Ok(Codes::from_parts(self.width, values, strata))
+    }
+
+    /// The code of a number in plain digits and the length up to the next value, if nothing stands in the way.
+    #[inline]
+    fn number(&self, bytes: &[u8], gate: &Gate, last: bool) -> Option<(u16, usize)> {
+        let ahead = bytes.first_chunk::<AHEAD>()?;
+        let (decimal, length) = Decimal::read(ahead)?;
+        let end = match (ahead[length], last) {
+            (byte, false) if byte == self.delimiter => 1,
+            (b'\n', true) => 1,
+            (b'\r', true) if ahead[length + 1] == b'\n' => 2,
+            _ => return None,
+        };
+        Some((gate.encode_decimal(decimal)?, length + end))
+    }
+
+    /// A value as text, the length up to the next one, and how it ends. The carriage return of a line end is not a
+    /// part of the value.
+    fn text<'b>(&self, bytes: &'b [u8]) -> (&'b [u8], usize, End) {
+        let end = memchr::memchr2(self.delimiter, b'\n', bytes).unwrap_or(bytes.len());
+        let text = &bytes[..end];
+        if bytes.get(end) == Some(&self.delimiter) {
+            return (text, end + 1, End::Value);
+        }
+        (text.strip_suffix(b"\r").unwrap_or(text), end + 1, End::Line)
+    }
+
+    /// The error for the line that begins at `start`.
+    fn uneven(&self, block: &Block, start: usize, place: &str) -> Error {
+        let before = memchr::memchr_iter(b'\n', &block.bytes[..start]).count() as u64;
+        let rest = &block.bytes[start..];
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        let found = memchr::memchr_iter(self.delimiter, line).count() + 1;
+        uneven(found, place, block.first + before, self.steps.len())
+    }
+}
+
+impl Memory {
+    fn for_step(step: &Step) -> Memory {
+        match step {
+            Step::Code { .. } | Step::Share { .. } => Memory::new(),
+            Step::Skip | Step::Number { .. } => Memory { seen: Vec::new() },
+        }
+    }
+}
+
+/// The length of an empty line, if the bytes begin with one.
+fn blank(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [b'\n', ..] | [b'\r'] => Some(1),
+        [b'\r', b'\n', ..] => Some(2),
+        _ => None,
+    }
+}
+
+fn encode(gate: &Gate, text: &[u8]) -> u16 {
+    gate.encode(Raw::Text(&String::from_utf8_lossy(text)))
+}
+
+fn category(gate: &Gate, text: &[u8]) -> u32 {
+    gate.category(Raw::Text(&String::from_utf8_lossy(text)))
+}
+
+#[cfg(test)]
+#[path = "fields_tests.rs"]
+mod tests;

@@ -1,0 +1,204 @@
+//! What a fit reads its rows from: codes in memory, in a spill file, or the input once more.
+
+use super::chunks::{self, Taker, Takers};
+use super::keeper::{Keeper, Keeping};
+use super::mark::{Mark, changed, changed_between_passes};
+use super::place::Input;
+use super::room::Room;
+use super::spill::Spill;
+use super::{Layout, Progress, Silent, Unit, threads, words};
+use crate::error::{Error, Kind, Result};
+use crate::schema::Schema;
+use crate::tally::codes::Codes;
+use crate::tally::{Pass, Tally, Tallying};
+use std::sync::{Mutex, PoisonError};
+
+/// The sensitive table of a fit, wherever its codes are. No `Debug`, no `Serialize`.
+///
+/// Every pass gives the same tally, bit for bit, whether the codes are in memory, in a spill file or made again from
+/// the input.
+pub struct Store {
+    input: Input,
+    schema: Schema,
+    layout: Layout,
+    rows: u64,
+    /// What the input looked like when it was opened; `None` for a stream.
+    mark: Option<Mark>,
+    keeping: Keeping,
+}
+
+/// Where the codes of a table are between two passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In memory.
+    Memory,
+    /// In a private file without a name.
+    Spilled,
+    /// Nowhere: each pass reads the input again.
+    ReadAgain,
+}
+
+impl Store {
+    /// Reads a table. Every value is clamped to the schema's bounds; only the shape and the format of the file can be
+    /// refused, and a file that changes meanwhile.
+    pub fn open(input: &Input, schema: &Schema, room: &Room, progress: &dyn Progress) -> Result<Store> {
+        let mark = Mark::of(input)?;
+        let keeper = Keeper::new(room, schema.width(), schema.strata(), mark.is_some(), u64::MAX);
+        let read = chunks::read(input, schema, progress, &keeper);
+        // A file that is torn while it changes is one that changed.
+        if mark.as_ref().is_some_and(|mark| !mark.holds(input)) {
+            return Err(changed(&input.place()));
+        }
+        let layout = read?;
+        let (rows, keeping) = keeper.finish();
+        if rows == 0 {
+            return Err(words::no_rows(&input.place()));
+        }
+        Ok(Store { input: input.clone(), schema: schema.clone(), layout, rows, mark, keeping })
+    }
+
+    /// The number of rows, which is public.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The number of features.
+    pub fn width(&self) -> usize {
+        self.schema.width()
+    }
+
+    /// The file's columns, for an output of the same form.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Where the codes are.
+    pub fn kept(&self) -> Kept {
+        match self.keeping {
+            Keeping::Memory(_) => Kept::Memory,
+            Keeping::Spilled(_) => Kept::Spilled,
+            Keeping::ReadAgain => Kept::ReadAgain,
+        }
+    }
+
+    /// Answers a pass on all cores.
+    pub fn answer(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        progress.start(&format!("measuring, pass {}", pass.number), Some(self.rows), Unit::Rows);
+        let tally = match &self.keeping {
+            Keeping::Memory(chunks) => answer(pass, chunks, progress),
+            Keeping::Spilled(spill) => answer_from_file(pass, spill, progress),
+            Keeping::ReadAgain => self.answer_again(pass, progress),
+        };
+        progress.done();
+        tally
+    }
+
+    /// Reads the input once more. It must be the file that was read first.
+    fn answer_again(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        let same = || self.mark.as_ref().is_some_and(|mark| mark.holds(&self.input));
+        let changed = || changed_between_passes(&self.input.place());
+        if !same() {
+            return Err(changed());
+        }
+        let answers = Answers::new(pass, progress);
+        let read = chunks::read(&self.input, &self.schema, &Silent, &answers);
+        let tally = answers.finish();
+        match read {
+            _ if !same() => Err(changed()),
+            // It was read to its end before, so it is another file in whatever disguise, unless the disk failed.
+            Err(error) if error.kind() == Kind::Io => Err(error.hint(SPENT)),
+            Err(_) => Err(changed()),
+            Ok(layout) if layout != self.layout || tally.rows() != self.rows => Err(changed()),
+            Ok(_) => Ok(tally),
+        }
+    }
+}
+
+const SPENT: &str = "noise may have been drawn already: the whole epsilon counts as spent; check the disk";
+
+/// Answers a pass from chunks in memory, on all cores.
+pub(super) fn answer(pass: &Pass, chunks: &[Codes], progress: &dyn Progress) -> Result<Tally> {
+    let answers = Answers::new(pass, progress);
+    let mut chunks = chunks.iter();
+    threads::share(
+        |_| Ok(chunks.next()),
+        || answers.one(),
+        |one, _, codes| {
+            one.add(codes);
+            Ok(())
+        },
+        |one| Box::new(one).close(),
+    )?;
+    Ok(answers.finish())
+}
+
+/// Answers a pass from a spill file, on all cores; each has one buffer.
+fn answer_from_file(pass: &Pass, spill: &Spill, progress: &dyn Progress) -> Result<Tally> {
+    let answers = Answers::new(pass, progress);
+    let mut parts = spill.parts().into_iter();
+    let lost = |_| Error::new(Kind::Io, "the spill file cannot be read back").hint(SPENT);
+    threads::share(
+        |_| Ok(parts.next()),
+        || (answers.one(), Codes::with_capacity(pass.width, 0), Vec::new()),
+        |(one, codes, bytes), _, part| {
+            let over = std::mem::replace(codes, Codes::with_capacity(pass.width, 0));
+            *codes = spill.read(part, over, bytes).map_err(lost)?;
+            one.add(codes);
+            Ok(())
+        },
+        |(one, ..)| Box::new(one).close(),
+    )?;
+    Ok(answers.finish())
+}
+
+/// Tallies every row it is given: one growing tally for each thread, merged at the end.
+struct Answers<'a> {
+    pass: &'a Pass,
+    progress: &'a dyn Progress,
+    whole: Mutex<Tally>,
+}
+
+impl<'a> Answers<'a> {
+    fn new(pass: &'a Pass, progress: &'a dyn Progress) -> Self {
+        Answers { pass, progress, whole: Mutex::new(pass.empty()) }
+    }
+
+    fn one(&self) -> One<'_> {
+        One { answers: self, tallying: self.pass.begin() }
+    }
+
+    fn finish(self) -> Tally {
+        self.whole.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Takers for Answers<'_> {
+    fn taker(&self) -> Box<dyn Taker + '_> {
+        Box::new(self.one())
+    }
+}
+
+/// The tally of one thread.
+struct One<'a> {
+    answers: &'a Answers<'a>,
+    tallying: Tallying<'a>,
+}
+
+impl One<'_> {
+    fn add(&mut self, codes: &Codes) {
+        self.tallying.add(codes);
+        self.answers.progress.advance(codes.rows() as u64);
+    }
+}
+
+impl Taker for One<'_> {
+    fn take(&mut self, _: u64, codes: Codes) -> Result<()> {
+        self.add(&codes);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let tally = self.tallying.finish();
+        self.answers.whole.lock().unwrap_or_else(PoisonError::into_inner).merge(tally)
+    }
+}
