@@ -29,6 +29,8 @@ const INTERRUPTED: i32 = 130;
 
 fn main() -> ExitCode {
     let talk = Talk::early();
+    // A file that grows beyond what the system allows becomes an error of writing, like a full disk.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     // Without this the program stops all the same, but leaves its unfinished file.
     let _ = ctrlc::set_handler(|| AtomicFile::discard_all_then(stop));
     ExitCode::from(crash::contain(talk, || run(talk)))

@@ -94,6 +94,46 @@ fn batch(columns: Vec<(String, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_new(Arc::new(arrow), columns.into_iter().map(|(_, array)| array).collect()).unwrap()
 }
 
+/// More columns than are read at once, in another order than the schema's, with two that split the table among them.
+#[test]
+fn wide_tables_have_the_codes_of_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let types: Vec<(ArrayRef, bool)> = types().into_iter().cycle().take(150).collect();
+    let label = |row: usize, cut: usize| ["yes", "no", "maybe"][row / cut % 3];
+    let split = |name: &str, role: &str| {
+        format!(
+            "[[column]]\nname = \"{name}\"\nkind = \"categorical\"\nvalues = [\"no\", \"yes\", \"maybe\"]\nrole = \"{role}\"\n"
+        )
+    };
+    let number =
+        |i: usize| format!("[[column]]\nname = \"c{i}\"\nkind = \"continuous\"\nmin = -5\nmax = {}\n", 100 + i);
+    let described = [split("first", "label")].into_iter().chain((0..150).map(number)).chain([split("last", "stratum")]);
+    let schema = Schema::parse(&described.collect::<String>(), "wide.toml").unwrap();
+    // From the last column to the first, and the labels in the middle.
+    let mut columns: Vec<(String, ArrayRef)> =
+        types.iter().enumerate().rev().map(|(i, (array, _))| (format!("c{i}"), Arc::clone(array))).collect();
+    for (place, name, cut) in [(70, "last", 5), (20, "first", 2)] {
+        let labels = (0..ROWS).map(|row| Some(label(row, cut))).collect::<StringArray>();
+        columns.insert(place, (name.to_string(), Arc::new(labels)));
+    }
+    let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+    let cell = |row: usize, name: &str| match name {
+        "first" => label(row, 2).to_string(),
+        "last" => label(row, 5).to_string(),
+        number => {
+            let (_, whole) = types[number[1..].parse::<usize>().unwrap()];
+            value(row, whole).map_or(String::new(), |x| x.to_string())
+        }
+    };
+    let line = |row: usize| names.iter().map(|name| cell(row, name)).collect::<Vec<_>>().join(",");
+    let text: String = std::iter::once(names.join(",")).chain((0..ROWS).map(line)).map(|line| line + "\n").collect();
+    let plain = rows(&open(&file(&folder, "plain.csv", &text), &schema).unwrap());
+    assert_eq!(plain.len(), ROWS);
+    for path in write_all(folder.path(), &batch(columns)) {
+        assert!(rows(&open(&path, &schema).unwrap()) == plain, "{}", path.display());
+    }
+}
+
 #[test]
 fn every_type_has_the_codes_of_its_text() {
     let folder = tempfile::tempdir().unwrap();

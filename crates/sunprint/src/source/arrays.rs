@@ -173,6 +173,8 @@ pub(super) struct Plan {
     features: Vec<(usize, usize)>,
     /// Array number, schema column, weight in the number of the stratum.
     strata: Vec<(usize, usize, u32)>,
+    /// For each column of the schema, the features before it.
+    places: Vec<usize>,
 }
 
 impl Plan {
@@ -184,7 +186,13 @@ impl Plan {
             weights[c] = weight;
             weight *= schema.columns[c].categories().len() as u32;
         }
-        let mut plan = Plan { features: Vec::new(), strata: Vec::new() };
+        let before = |features: &mut usize, column: &crate::schema::Column| {
+            let place = *features;
+            *features += usize::from(!column.splits());
+            Some(place)
+        };
+        let places = schema.columns.iter().scan(0, before).collect();
+        let mut plan = Plan { features: Vec::new(), strata: Vec::new(), places };
         for (array, &c) in arrays.iter().enumerate() {
             if schema.columns[c].splits() {
                 plan.strata.push((array, c, weights[c]));
@@ -212,26 +220,55 @@ impl Plan {
 
     /// The codes of a batch; the strata are the share of these columns in the number of each row's stratum.
     pub(super) fn encode(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>) -> Codes {
-        // A block of rows at a time, so that the rows being written to stay in the fastest cache.
-        const BLOCK: usize = 128;
         let width = self.width();
         let mut codes = vec![0u16; rows.len() * width];
         let mut strata = vec![0u32; rows.len()];
-        for (block, out) in codes.chunks_mut((BLOCK * width).max(1)).enumerate() {
+        self.encode_at(door, arrays, rows.clone(), &mut codes, width, |place, _| place);
+        self.add_shares(door, arrays, rows, &mut strata);
+        Codes::from_parts(width, codes, strata)
+    }
+
+    /// Writes the codes of a batch into rows of the whole schema's width, each feature to its place there.
+    pub(super) fn encode_into(
+        &self,
+        door: &Door,
+        arrays: &[ArrayRef],
+        rows: Range<usize>,
+        out: &mut [u16],
+        width: usize,
+    ) {
+        self.encode_at(door, arrays, rows, out, width, |_, column| self.places[column]);
+    }
+
+    fn encode_at(
+        &self,
+        door: &Door,
+        arrays: &[ArrayRef],
+        rows: Range<usize>,
+        out: &mut [u16],
+        width: usize,
+        place: impl Fn(usize, usize) -> usize,
+    ) {
+        // A block of rows at a time, so that the rows being written to stay in the fastest cache.
+        const BLOCK: usize = 128;
+        for (block, out) in out.chunks_mut((BLOCK * width).max(1)).enumerate() {
             let start = rows.start + block * BLOCK;
             let end = (start + BLOCK).min(rows.end);
-            for (place, &(array, column)) in self.features.iter().enumerate() {
-                let gate = door.gate(column);
+            for (number, &(array, column)) in self.features.iter().enumerate() {
+                let (gate, place) = (door.gate(column), place(number, column));
                 let array = arrays[array].as_ref();
                 if !encode_numbers(gate, array, start..end, out[place..].iter_mut().step_by(width)) {
                     for_each(array, start..end, |i, raw| out[i * width + place] = gate.encode(raw));
                 }
             }
         }
+    }
+
+    /// Adds the share of these columns in the number of each row's stratum.
+    pub(super) fn add_shares(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>, strata: &mut [u32]) {
         for &(array, column, weight) in &self.strata {
             let gate = door.gate(column);
             for_each(arrays[array].as_ref(), rows.clone(), |i, raw| strata[i] += weight * gate.category(raw));
         }
-        Codes::from_parts(width, codes, strata)
     }
 }

@@ -128,14 +128,27 @@ fn check_parquet(input: &Input, schema: &Schema, progress: &dyn Progress) -> Res
     let place = input.place();
     let columns = file.layout.match_schema(schema, &place)?;
     let door = Door::new(schema);
-    progress.start(&format!("checking {place}"), Some(file.rows), Unit::Rows);
-    let mut total = Total::new(columns.len());
-    file.for_each_batch(|batch| {
-        let part = judge(&batch, &columns, &door);
-        progress.advance(part.0);
-        total.add(part);
-        true
-    })?;
+    progress.start(&format!("checking {place}"), Some(columns.len() as u64), Unit::Steps);
+    let mut total = Total::new(0);
+    let mut numbers = 0..columns.len();
+    // One column after the other: all at once would hold a page of each.
+    threads::in_order(
+        || Ok(numbers.next()),
+        |number| {
+            let mut one = Total::new(1);
+            file.for_each_of_column(number, |batch| {
+                one.add(judge(&batch, &columns[number..=number], &door));
+                true
+            })?;
+            Ok(one)
+        },
+        |one| {
+            progress.advance(1);
+            total.rows = one.rows;
+            total.counts.extend(one.counts);
+            Ok(())
+        },
+    )?;
     total.report(schema, &columns, &place)
 }
 

@@ -15,6 +15,19 @@ use std::sync::{Mutex, PoisonError};
 pub(super) trait Takers: Sync {
     /// The taker of one thread.
     fn taker(&self) -> Box<dyn Taker + '_>;
+    /// The most bytes of codes that one thread should gather before it hands them over.
+    fn slab_bytes(&self) -> usize {
+        LARGEST_SLAB
+    }
+}
+
+/// Slabs are never larger, nor smaller, whatever the room.
+const LARGEST_SLAB: usize = 256 << 20;
+const SMALLEST_SLAB: usize = 16 << 20;
+
+/// The size of a slab where codes may take so many bytes in all.
+pub(super) fn slab_bytes(room: u64) -> usize {
+    usize::try_from(room / 8).unwrap_or(LARGEST_SLAB).clamp(SMALLEST_SLAB, LARGEST_SLAB)
 }
 
 /// Takes the chunks that one thread makes.

@@ -85,8 +85,8 @@ impl<'a> Fields<'a> {
     /// The codes of a block without quotes. Refuses rows with another number of values than the header has names.
     pub(super) fn encode(&self, block: &Block, place: &str) -> Result<Codes> {
         let bytes = &block.bytes[..];
-        // Room for all rows of the block if they are as long as the first.
-        let length = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len()) + 1;
+        // Room for all rows of the block if they are as long as the first; a row has a byte for each of its values.
+        let length = (memchr::memchr(b'\n', bytes).unwrap_or(bytes.len()) + 1).max(self.steps.len());
         let rows = bytes.len() / length + 1;
         let (mut values, mut strata) = (Vec::with_capacity(rows * self.width), Vec::with_capacity(rows));
         let mut memories: Vec<Memory> = self.steps.iter().map(|step| Memory::for_step(step)).collect();

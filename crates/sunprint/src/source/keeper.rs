@@ -1,6 +1,6 @@
 //! The first reading of a table: where its codes are kept.
 
-use super::chunks::{Taker, Takers, in_file_order};
+use super::chunks::{Taker, Takers, in_file_order, slab_bytes};
 use super::room::{Room, no_spill};
 use super::spill::Spill;
 use super::store::Kept;
@@ -139,6 +139,10 @@ fn size(codes: &Codes) -> u64 {
 impl Takers for Keeper<'_> {
     fn taker(&self) -> Box<dyn Taker + '_> {
         Box::new(One { keeper: self, buffer: Vec::new() })
+    }
+
+    fn slab_bytes(&self) -> usize {
+        slab_bytes(self.room.bytes)
     }
 }
 

@@ -18,6 +18,9 @@ use std::io::{self, BufRead, BufReader, Read};
 /// How much of a file one worker takes at a time.
 const BLOCK: usize = 1 << 21;
 
+/// A file without line ends is not read into memory as one row.
+const LONGEST: usize = 1 << 28;
+
 /// A text file behind its header.
 pub(super) struct Lines<'a> {
     place: String,
@@ -142,6 +145,11 @@ impl Lines<'_> {
             return Ok(None);
         }
         let begun = self.rest.len();
+        if begun > LONGEST {
+            let rule = "a line is longer than 256 MiB";
+            let hint = "check that the file is a text table, and that its lines end with a line feed";
+            return Err(Error::new(Kind::Data, rule).at(format!("{}:{}", self.place, self.line)).hint(hint));
+        }
         // A line longer than a block grows the block.
         let wanted = BLOCK.max(begun);
         // What is there already is written over: memory that is used again is not cleared again.

@@ -21,6 +21,7 @@ mod place;
 mod quotes;
 mod room;
 mod skeleton;
+mod slabs;
 mod spill;
 mod squeeze;
 mod store;

@@ -4,6 +4,7 @@ use super::arrays::{self, Plan};
 use super::chunks::{Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
+use super::slabs::{WIDE, by_slabs};
 use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
@@ -13,13 +14,16 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
+};
 use parquet::basic::ConvertedType;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -47,6 +51,14 @@ struct Spec {
     mask: ProjectionMask,
     rows: usize,
     group: Option<usize>,
+    selection: Option<RowSelection>,
+}
+
+/// Which rows.
+enum Part {
+    Whole,
+    Group(usize),
+    Rows(usize, Range<usize>),
 }
 
 type Batches = Box<dyn Iterator<Item = parquet::errors::Result<RecordBatch>> + Send>;
@@ -78,8 +90,8 @@ impl ParquetFile {
         Ok(ParquetFile { place, bulk, metadata, layout, numbers, rows })
     }
 
-    /// Batches of some columns of the file, in file order: of the whole file or of one row group.
-    fn batches(&self, columns: &[usize], group: Option<usize>) -> parquet::errors::Result<Batches> {
+    /// Batches of some columns of the file, in file order.
+    fn batches(&self, columns: &[usize], part: Part) -> parquet::errors::Result<Batches> {
         fn begin<T: ChunkReader + 'static>(source: T, spec: Spec) -> parquet::errors::Result<Batches> {
             let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, spec.metadata)
                 .with_projection(spec.mask)
@@ -87,11 +99,23 @@ impl ParquetFile {
             if let Some(group) = spec.group {
                 builder = builder.with_row_groups(vec![group]);
             }
+            if let Some(selection) = spec.selection {
+                builder = builder.with_row_selection(selection);
+            }
             Ok(Box::new(builder.build()?.map(|batch| Ok(batch?))))
         }
         let roots = columns.iter().map(|&column| self.numbers[column]);
+        let (group, selection) = match part {
+            Part::Whole => (None, None),
+            Part::Group(group) => (Some(group), None),
+            Part::Rows(group, rows) => {
+                let selected = [RowSelector::skip(rows.start), RowSelector::select(rows.len())];
+                (Some(group), Some(selected.to_vec().into()))
+            }
+        };
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
-        let spec = Spec { metadata: self.metadata.clone(), mask, rows: most_rows(self.numbers.len()).min(8192), group };
+        let spec =
+            Spec { metadata: self.metadata.clone(), mask, rows: most_rows(columns.len()).min(8192), group, selection };
         match &self.bulk {
             Bulk::File(path) => begin(File::open(path)?, spec),
             Bulk::Memory(bytes) => begin(bytes.clone(), spec),
@@ -99,10 +123,10 @@ impl ParquetFile {
     }
 
     /// Calls `f` with every batch of some columns; `f` says whether to go on.
-    fn for_each(&self, columns: &[usize], group: Option<usize>, mut f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
+    fn for_each(&self, columns: &[usize], part: Part, mut f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
         // The library's own words are not shown: they might quote what they stumbled over.
         let fault = || self.fault(columns);
-        let begun = guarded(|| self.batches(columns, group));
+        let begun = guarded(|| self.batches(columns, part));
         let mut batches = begun.and_then(std::result::Result::ok).ok_or_else(fault)?;
         while let Some(batch) = guarded(|| batches.next()).ok_or_else(fault)? {
             if !f(batch.map_err(|_| fault())?) {
@@ -114,7 +138,33 @@ impl ParquetFile {
 
     /// All batches with all columns, one after the other.
     pub(super) fn for_each_batch(&self, f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
-        self.for_each(&self.all(), None, f)
+        self.for_each(&self.all(), Part::Whole, f)
+    }
+
+    /// Calls `f` with every batch of one column.
+    pub(super) fn for_each_of_column(&self, column: usize, f: impl FnMut(RecordBatch) -> bool) -> Result<()> {
+        self.for_each(&[column], Part::Whole, f)
+    }
+
+    /// Calls `f` with every batch of some columns and some rows of a row group.
+    pub(super) fn for_each_of(
+        &self,
+        columns: &[usize],
+        group: usize,
+        rows: Range<usize>,
+        f: impl FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        self.for_each(columns, Part::Rows(group, rows), f)
+    }
+
+    /// The rows of each row group; a group that claims less than none has none.
+    pub(super) fn group_rows(&self) -> Vec<usize> {
+        let groups = self.metadata.metadata().row_groups();
+        groups.iter().map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.place
     }
 
     /// The numbers of all columns of the layout.
@@ -125,7 +175,7 @@ impl ParquetFile {
     /// The error for columns that cannot be read, naming the first of them that cannot be read by itself.
     fn fault(&self, columns: &[usize]) -> Error {
         if let [_, _, ..] = columns {
-            let single = columns.iter().find_map(|&c| self.for_each(&[c], None, |_| true).err());
+            let single = columns.iter().find_map(|&c| self.for_each(&[c], Part::Whole, |_| true).err());
             return single.unwrap_or_else(|| words::damaged(&self.place, "Parquet"));
         }
         let number = columns.first().map_or(0, |&c| self.numbers[c] + 1);
@@ -179,7 +229,9 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, take
     let file = ParquetFile::open(input, Some(schema))?;
     let columns = file.layout.match_schema(schema, &file.place)?;
     progress.start(&format!("reading {}", file.place), Some(file.rows), Unit::Rows);
-    if file.metadata.metadata().num_row_groups() < threads::cores() {
+    if columns.len() > WIDE {
+        by_slabs(&file, schema, &columns, progress, takers)?;
+    } else if file.metadata.metadata().num_row_groups() < threads::cores() {
         by_columns(&file, schema, &columns, progress, takers)?;
     } else {
         by_groups(&file, schema, &columns, progress, takers)?;
@@ -202,7 +254,7 @@ fn by_groups(
         || takers.taker(),
         |taker, number, group| {
             let (mut place, mut taken) = (number << 32, Ok(()));
-            file.for_each(&all, Some(group), |batch| {
+            file.for_each(&all, Part::Group(group), |batch| {
                 let rows = batch.num_rows();
                 taken = taker.take(place, plan.encode(&door, batch.columns(), 0..rows));
                 place += 1;
@@ -245,7 +297,11 @@ fn by_columns(
                     Err(_) => break,
                 }
             }
-            let Some(rows) = batch.first().map(Codes::rows) else { return Ok(()) };
+            let Some(rows) = batch.first().map(Codes::rows) else {
+                // All readers must be at their end.
+                let over = parts.iter().all(|receiver| receiver.recv().is_err());
+                return if over { Ok(()) } else { Err(words::damaged(&file.place, "Parquet")) };
+            };
             if batch.len() < parts.len() || batch.iter().any(|part| part.rows() != rows) {
                 return Err(words::damaged(&file.place, "Parquet"));
             }
@@ -264,7 +320,7 @@ fn by_columns(
 
 /// One reader's work.
 fn feed(file: &ParquetFile, group: &[usize], plan: &Plan, door: &Door, sender: &SyncSender<Result<Codes>>) {
-    let outcome = file.for_each(group, None, |batch| {
+    let outcome = file.for_each(group, Part::Whole, |batch| {
         sender.send(Ok(plan.encode(door, batch.columns(), 0..batch.num_rows()))).is_ok()
     });
     if let Err(error) = outcome {

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Room {
     /// The most bytes of codes in memory.
     pub bytes: u64,
-    /// The folder for a private file of the codes that do not fit; the system's folder for temporary files if `None`.
+    /// The folder for a private file of the codes that do not fit; `TMPDIR`, `/var/tmp` or the system's
+    /// folder for temporary files if `None`.
     pub spill_dir: Option<PathBuf>,
     /// What to do with codes that do not fit: [`Kept::Spilled`], [`Kept::ReadAgain`], or `None` for whichever is
     /// faster.
@@ -46,7 +47,12 @@ impl Room {
 
     /// The folder of the spill file.
     pub(super) fn folder(&self) -> PathBuf {
-        self.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
+        // The plain folder for temporary files is often in memory itself; this one never is.
+        let on_disk = Path::new("/var/tmp");
+        let unasked = || {
+            if std::env::var_os("TMPDIR").is_none() && on_disk.is_dir() { on_disk.into() } else { std::env::temp_dir() }
+        };
+        self.spill_dir.clone().unwrap_or_else(unasked)
     }
 }
 

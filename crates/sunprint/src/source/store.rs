@@ -25,6 +25,7 @@ pub struct Store {
     /// What the input looked like when it was opened; `None` for a stream.
     mark: Option<Mark>,
     keeping: Keeping,
+    room: u64,
 }
 
 /// Where the codes of a table are between two passes.
@@ -54,7 +55,7 @@ impl Store {
         if rows == 0 {
             return Err(words::no_rows(&input.place()));
         }
-        Ok(Store { input: input.clone(), schema: schema.clone(), layout, rows, mark, keeping })
+        Ok(Store { input: input.clone(), schema: schema.clone(), layout, rows, mark, keeping, room: room.bytes })
     }
 
     /// The number of rows, which is public.
@@ -100,7 +101,7 @@ impl Store {
         if !same() {
             return Err(changed());
         }
-        let answers = Answers::new(pass, progress);
+        let answers = Answers::new(pass, progress, self.room);
         let read = chunks::read(&self.input, &self.schema, &Silent, &answers);
         let tally = answers.finish();
         match read {
@@ -118,7 +119,7 @@ const SPENT: &str = "noise may have been drawn already: the whole epsilon counts
 
 /// Answers a pass from chunks in memory, on all cores.
 pub(super) fn answer(pass: &Pass, chunks: &[Codes], progress: &dyn Progress) -> Result<Tally> {
-    let answers = Answers::new(pass, progress);
+    let answers = Answers::new(pass, progress, 0);
     let mut chunks = chunks.iter();
     threads::share(
         |_| Ok(chunks.next()),
@@ -134,7 +135,7 @@ pub(super) fn answer(pass: &Pass, chunks: &[Codes], progress: &dyn Progress) -> 
 
 /// Answers a pass from a spill file, on all cores; each has one buffer.
 fn answer_from_file(pass: &Pass, spill: &Spill, progress: &dyn Progress) -> Result<Tally> {
-    let answers = Answers::new(pass, progress);
+    let answers = Answers::new(pass, progress, 0);
     let mut parts = spill.parts().into_iter();
     let lost = |_| Error::new(Kind::Io, "the spill file cannot be read back").hint(SPENT);
     threads::share(
@@ -156,11 +157,13 @@ struct Answers<'a> {
     pass: &'a Pass,
     progress: &'a dyn Progress,
     whole: Mutex<Tally>,
+    /// How many bytes the codes may take.
+    room: u64,
 }
 
 impl<'a> Answers<'a> {
-    fn new(pass: &'a Pass, progress: &'a dyn Progress) -> Self {
-        Answers { pass, progress, whole: Mutex::new(pass.empty()) }
+    fn new(pass: &'a Pass, progress: &'a dyn Progress, room: u64) -> Self {
+        Answers { pass, progress, whole: Mutex::new(pass.empty()), room }
     }
 
     fn one(&self) -> One<'_> {
@@ -175,6 +178,10 @@ impl<'a> Answers<'a> {
 impl Takers for Answers<'_> {
     fn taker(&self) -> Box<dyn Taker + '_> {
         Box::new(self.one())
+    }
+
+    fn slab_bytes(&self) -> usize {
+        chunks::slab_bytes(self.room)
     }
 }
 

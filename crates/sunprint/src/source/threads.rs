@@ -2,16 +2,20 @@
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The number of threads to use: the environment variable `SUNPRINT_THREADS`, if it is a number from 1 on, and
+/// More threads help nobody, and a system may refuse them.
+const MOST: usize = 1024;
+
+/// The number of threads to use: the environment variable `SUNPRINT_THREADS`, if it is a number from 1 to 1024, and
 /// otherwise as many as there are cores. No result depends on it.
 pub(super) fn cores() -> usize {
     static WANTED: OnceLock<Option<usize>> = OnceLock::new();
     let wanted = WANTED.get_or_init(|| {
         let text = std::env::var("SUNPRINT_THREADS").ok()?;
-        text.trim().parse().ok().filter(|&number| number > 0)
+        text.trim().parse().ok().filter(|number| (1..=MOST).contains(number))
     });
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
@@ -38,7 +42,7 @@ pub(super) fn in_order_on<I: Send, O: Send>(
         // What has been fed and not been taken: bounded, so that memory is, whichever piece of work is slow.
         let (begun, ended) = sync_channel::<()>(2 * workers);
         let (to_work, waiting) = sync_channel::<(usize, Result<I>)>(workers);
-        let (to_take, finished) = sync_channel::<(usize, Result<O>)>(workers);
+        let (to_take, finished) = sync_channel::<(usize, std::thread::Result<Result<O>>)>(workers);
         // Shared by the workers alone: when they stop, the feeder's next send fails and it stops too.
         let waiting: Arc<Mutex<Receiver<_>>> = Arc::new(Mutex::new(waiting));
         for _ in 0..workers {
@@ -47,7 +51,9 @@ pub(super) fn in_order_on<I: Send, O: Send>(
                 loop {
                     let Ok(next) = waiting.lock().map(|queue| queue.recv()) else { return };
                     let Ok((number, item)) = next else { return };
-                    if to_take.send((number, item.and_then(work))).is_err() {
+                    // A panic is handed on like a result: without it the others would wait for this piece for ever.
+                    let outcome = catch_unwind(AssertUnwindSafe(|| item.and_then(work)));
+                    if to_take.send((number, outcome)).is_err() {
                         return;
                     }
                 }
@@ -71,7 +77,7 @@ pub(super) fn in_order_on<I: Send, O: Send>(
         for (number, outcome) in finished {
             early.insert(number, outcome);
             while let Some(outcome) = early.remove(&next) {
-                take(outcome?)?;
+                take(outcome.unwrap_or_else(|panic| resume_unwind(panic))?)?;
                 let _ = ended.recv();
                 next += 1;
             }
@@ -132,4 +138,32 @@ pub(super) fn share<I, W>(
     });
     let found = known().take();
     found.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order_on;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// A panic ends the work as an error does, however much is left, and is passed on.
+    #[test]
+    fn a_panic_of_a_worker_is_passed_on() {
+        for workers in 1..4 {
+            let mut numbers = 0..1000;
+            let mut taken = Vec::new();
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                in_order_on(
+                    workers,
+                    || Ok(numbers.next()),
+                    |number| if number == 13 { std::panic::resume_unwind(Box::new("unlucky")) } else { Ok(number) },
+                    |number| {
+                        taken.push(number);
+                        Ok(())
+                    },
+                )
+            }));
+            assert!(outcome.is_err());
+            assert_eq!(taken, (0..13).collect::<Vec<_>>());
+        }
+    }
 }

@@ -89,7 +89,8 @@ pub(super) fn of_category(gate: &Gate, category: u32) -> (Value<'_>, usize) {
 /// Writes synthetic rows with the names, order and types of the input. A file appears under its name only when it is
 /// finished; a writer dropped before leaves nothing.
 ///
-/// The bytes depend on the rows and the format alone, not on how the rows are handed over or on the number of cores.
+/// The bytes depend on the rows and the format, not on the number of cores; the pages of Parquet also on the sizes of
+/// the parts in which rows are handed over.
 pub struct TableWriter {
     form: Form,
     joint: Joint,

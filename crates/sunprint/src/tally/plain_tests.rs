@@ -239,18 +239,46 @@ fn the_longest_rows_fit() {
     }
 }
 
-/// Wide enough for blocks of fewer rows than a narrow table has.
-#[test]
-fn a_wide_table() {
-    let width = 1100;
+fn random() -> impl FnMut() -> u16 {
     let mut state = 7_u64;
-    let mut next = || {
+    move || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 48) as u16
-    };
-    let rows: Rows = (0..75).map(|i| ((0..width).map(|_| next()).collect(), i % 3)).collect();
-    let spec = ClippedMoments { centre: (0..width).map(|_| next()).collect(), radius: 900_000, plane: None };
-    agree(&pass(width, Work::Moments(spec)), &rows, 75).unwrap();
+    }
+}
+
+/// Several blocks and a part of one, of rows that are all different, for tables that are narrow and wide: a wide one
+/// has fewer rows in a block.
+#[test]
+fn several_blocks() {
+    let mut next = random();
+    for (width, count, batch) in [(40, 700, 700), (40, 700, 33), (1100, 300, 300)] {
+        let rows: Rows = (0..count).map(|i| ((0..width).map(|_| next()).collect(), i % 3)).collect();
+        let spec = ClippedMoments { centre: (0..width).map(|_| next()).collect(), radius: 300_000, plane: None };
+        agree(&pass(width, Work::Moments(spec)), &rows, batch).unwrap();
+        if width < 100 {
+            agree(&pass(width, Work::Products), &rows, batch).unwrap();
+        }
+    }
+}
+
+/// Coordinates in a plane that are cut off, and the radii at both ends.
+#[test]
+fn the_farthest_rows_of_a_plane() {
+    let mut next = random();
+    let width = 130;
+    let mut rows: Rows = (0..40).map(|i| ((0..width).map(|_| next()).collect(), i % 3)).collect();
+    rows.push((vec![Q; width], 0));
+    rows.push((vec![0; width], 1));
+    for centre in [0, Q] {
+        for radius in [0, 1, u32::MAX] {
+            let plane = vec![vec![1 << 30; width], vec![-(1 << 30); width]];
+            for plane in [None, Some(plane)] {
+                let spec = ClippedMoments { centre: vec![centre; width], radius, plane };
+                agree(&pass(width, Work::Moments(spec)), &rows, 9).unwrap();
+            }
+        }
+    }
 }
 
 /// More than 2¹⁶ rows in one batch: the column sums of 32 bits are emptied in time.
