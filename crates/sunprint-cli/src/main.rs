@@ -16,6 +16,8 @@ mod usage;
 mod words;
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::FromArgMatches;
 use sunprint::error::{Error, Kind};
@@ -30,7 +32,7 @@ const INTERRUPTED: i32 = 130;
 fn main() -> ExitCode {
     let talk = Talk::early();
     // A file that grows beyond what the system allows becomes an error of writing, like a full disk.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
     // Without this the program stops all the same, but leaves its unfinished file.
     let _ = ctrlc::set_handler(|| AtomicFile::discard_all_then(stop));
     ExitCode::from(crash::contain(talk, || run(talk)))
