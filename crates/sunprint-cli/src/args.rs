@@ -10,13 +10,13 @@ mod values;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Style, Styles};
-use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use sunprint::math::transport::Metric;
 use sunprint::plan::Mechanism;
 use sunprint::source::Format;
 
-pub use command::command;
+pub use command::{command, names};
 pub use evaluate::EvaluateArgs;
 pub use reading::{ExtraArg, MemoryArgs};
 use values::{at_least_one, formats, mechanisms, metrics, whole_number};
@@ -394,9 +394,4 @@ pub struct ModelArg {
     /// The model, as `fit` wrote it
     #[arg(value_name = "MODEL", help_heading = None)]
     pub model: PathBuf,
-}
-
-/// The names of the commands.
-pub fn names() -> Vec<String> {
-    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }

@@ -36,3 +36,8 @@ pub fn command() -> clap::Command {
                 })
         })
 }
+
+/// The names of the commands.
+pub fn names() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
