@@ -23,7 +23,7 @@ pub struct MemoryArgs {
     /// is]
     #[arg(long, value_name = "SIZE", value_parser = memory_size, allow_hyphen_values = true)]
     pub memory: Option<MemorySize>,
-    /// Folder for a private file of rows that do not fit in memory [default: the system's temporary folder]
+    /// Folder for a private file of rows that do not fit in memory [default: $TMPDIR, or /var/tmp]
     #[arg(long, value_name = "DIR")]
     pub spill_dir: Option<PathBuf>,
 }

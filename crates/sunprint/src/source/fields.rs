@@ -1,6 +1,6 @@
 //! The rows of a text block to codes, in one go over its bytes.
 //!
-//! Without quotes in a block, a value ends at the next delimiter or line end. Numbers in plain digits are read where
+//! A value ends at the next delimiter or line end, or at the quote that closes it. Numbers in plain digits are read where
 //! they stand; everything else is taken as text, found first and looked at then.
 
 use super::arrays::Plan;
@@ -8,6 +8,7 @@ use super::lines::{Block, uneven};
 use crate::door::{AHEAD, Decimal, Door, Gate, Raw};
 use crate::error::{Error, Result};
 use crate::tally::codes::Codes;
+use std::borrow::Cow;
 
 /// What becomes of the values of one column.
 enum Step<'a> {
@@ -82,7 +83,8 @@ impl<'a> Fields<'a> {
         Fields { steps, width: plan.width(), delimiter }
     }
 
-    /// The codes of a block without quotes. Refuses rows with another number of values than the header has names.
+    /// The codes of a block whose quotes are in order. Refuses rows with another number of values than the header has
+    /// names.
     pub(super) fn encode(&self, block: &Block, place: &str) -> Result<Codes> {
         let bytes = &block.bytes[..];
         // Room for all rows of the block if they are as long as the first; a row has a byte for each of its values.
@@ -104,13 +106,14 @@ impl<'a> Fields<'a> {
             let last = self.steps.len() - 1;
             for (number, step) in self.steps.iter().enumerate() {
                 if let Step::Number { place, gate } = step
-                    && let Some((code, length)) = self.number(&bytes[at..], gate, number == last)
+                    && let Some((code, length)) = self.number(&bytes[at..], block.quoted, gate, number == last)
                 {
                     row[*place] = code;
                     at += length;
                     continue;
                 }
-                let (text, length, end) = self.text(&bytes[at..]);
+                let (text, length, end) = self.value(&bytes[at..], block.quoted);
+                let text = &text[..];
                 at += length;
                 if (end == End::Line) != (number == last) {
                     return Err(self.uneven(block, start, place));
@@ -138,16 +141,47 @@ impl<'a> Fields<'a> {
 
     /// The code of a number in plain digits and the length up to the next value, if nothing stands in the way.
     #[inline]
-    fn number(&self, bytes: &[u8], gate: &Gate, last: bool) -> Option<(u16, usize)> {
-        let ahead = bytes.first_chunk::<AHEAD>()?;
-        let (decimal, length) = Decimal::read(ahead)?;
+    fn number(&self, bytes: &[u8], quoted: bool, gate: &Gate, last: bool) -> Option<(u16, usize)> {
+        let opened = usize::from(quoted && bytes.first() == Some(&b'"'));
+        let ahead = bytes[opened..].first_chunk::<AHEAD>()?;
+        let (decimal, mut length) = Decimal::read(ahead)?;
+        if opened == 1 {
+            // What follows the closing quote is looked at below: a second quote is no end.
+            if ahead[length] != b'"' {
+                return None;
+            }
+            length += 1;
+        }
         let end = match (ahead[length], last) {
             (byte, false) if byte == self.delimiter => 1,
             (b'\n', true) => 1,
             (b'\r', true) if ahead[length + 1] == b'\n' => 2,
             _ => return None,
         };
-        Some((gate.encode_decimal(decimal)?, length + end))
+        Some((gate.encode_decimal(decimal)?, opened + length + end))
+    }
+
+    /// A value without its quotes, the length up to the next one, and how it ends.
+    fn value<'b>(&self, bytes: &'b [u8], quoted: bool) -> (Cow<'b, [u8]>, usize, End) {
+        if !quoted || bytes.first() != Some(&b'"') {
+            let (text, length, end) = self.text(bytes);
+            return (Cow::Borrowed(text), length, end);
+        }
+        let (mut at, mut doubled) = (1, false);
+        let close = loop {
+            let Some(next) = memchr::memchr(b'"', &bytes[at..]).map(|next| at + next) else { break bytes.len() };
+            if bytes.get(next + 1) != Some(&b'"') {
+                break next;
+            }
+            (at, doubled) = (next + 2, true);
+        };
+        let text = &bytes[1..close];
+        let text = if doubled { Cow::Owned(undouble(text)) } else { Cow::Borrowed(text) };
+        match bytes.get(close + 1) {
+            Some(byte) if *byte == self.delimiter => (text, close + 2, End::Value),
+            Some(b'\r') => (text, close + 3, End::Line),
+            _ => (text, close + 2, End::Line),
+        }
     }
 
     /// A value as text, the length up to the next one, and how it ends. The carriage return of a line end is not a
@@ -178,6 +212,19 @@ impl Memory {
             Step::Skip | Step::Number { .. } => Memory { seen: Vec::new() },
         }
     }
+}
+
+/// The text with every two quotes as one.
+fn undouble(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        out.push(byte);
+        if byte == b'"' {
+            bytes.next();
+        }
+    }
+    out
 }
 
 /// The length of an empty line, if the bytes begin with one.

@@ -84,32 +84,79 @@ pub(super) struct Scan {
 }
 
 /// Finds the records of a text that begins with a record on line `first`.
+///
+/// Only quotes and what stands behind them are looked at; whatever is between is skipped by searching.
 pub(super) fn scan(bytes: &[u8], delimiter: u8, first: u64) -> Scan {
-    let (mut place, mut line) = (Place::ValueStart, first);
-    let (mut opened, mut opened_line) = (0, first);
     let mut found = Scan { end: 0, line: first, fault: None };
-    for (at, &byte) in bytes.iter().enumerate() {
-        let Some(next) = place.step(byte, delimiter) else {
-            found.fault = Some((Fault::Behind, line));
+    // Everything before `at` is done, outside of quotes, and `line` is the line of the next byte.
+    let (mut at, mut line) = (0, first);
+    loop {
+        let quote = next_quote(bytes, at);
+        if let Some(last) = memchr::memrchr(b'\n', &bytes[at..quote]) {
+            line += line_ends(&bytes[at..quote]);
+            (found.end, found.line) = (at + last + 1, line);
+        }
+        if quote == bytes.len() {
             return found;
+        }
+        // Inside of a value that is not quoted, a quote is a letter like any other.
+        if quote > 0 && bytes[quote - 1] != delimiter && bytes[quote - 1] != b'\n' {
+            at = quote + 1;
+            continue;
+        }
+        let close = match closing(bytes, quote) {
+            Ok(close) => close,
+            Err(fault) => {
+                found.fault = Some((fault, line));
+                return found;
+            }
         };
-        if place == Place::ValueStart && next == Place::Quoted {
-            (opened, opened_line) = (at, line);
+        line += line_ends(&bytes[quote..close]);
+        at = close + 2;
+        match &bytes[close + 1..] {
+            [] | [b'\r'] => return found,
+            [byte, ..] if *byte == delimiter => continue,
+            [b'\n', ..] => {}
+            [b'\r', b'\n', ..] => at += 1,
+            _ => {
+                found.fault = Some((Fault::Behind, line));
+                return found;
+            }
         }
-        line += u64::from(byte == b'\n');
-        if next == Place::Quoted && (at - opened > LONGEST || line - opened_line > MOST_LINES) {
-            found.fault = Some((Fault::Long, opened_line));
-            return found;
-        }
-        if byte == b'\n' && next == Place::ValueStart {
-            (found.end, found.line) = (at + 1, line);
-        }
-        place = next;
+        line += 1;
+        (found.end, found.line) = (at, line);
     }
-    if place == Place::Quoted {
-        found.fault = Some((Fault::Open, opened_line));
+}
+
+/// The next quote from a place on, or the end.
+fn next_quote(bytes: &[u8], from: usize) -> usize {
+    memchr::memchr(b'"', &bytes[from..]).map_or(bytes.len(), |next| from + next)
+}
+
+fn line_ends(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// The quote that closes the one at `opened`. Two quotes mean one and close nothing.
+fn closing(bytes: &[u8], opened: usize) -> Result<usize, Fault> {
+    let (mut inside, mut lines) = (opened + 1, 0);
+    loop {
+        let quote = next_quote(bytes, inside);
+        lines += line_ends(&bytes[inside..quote]);
+        if quote - 1 - opened > LONGEST || lines > MOST_LINES {
+            return Err(Fault::Long);
+        }
+        if quote == bytes.len() {
+            return Err(Fault::Open);
+        }
+        if bytes.get(quote + 1) != Some(&b'"') {
+            return Ok(quote);
+        }
+        if quote + 1 - opened > LONGEST {
+            return Err(Fault::Long);
+        }
+        inside = quote + 2;
     }
-    found
 }
 
 /// The values of some records, without their quotes.
@@ -184,7 +231,55 @@ impl Records {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, MOST_LINES, Records, scan};
+    use super::{Fault, LONGEST, MOST_LINES, Place, Records, Scan, scan};
+    use proptest::prelude::*;
+
+    /// The scan byte by byte, as the places read.
+    fn plain_scan(bytes: &[u8], delimiter: u8, first: u64) -> Scan {
+        let (mut place, mut line) = (Place::ValueStart, first);
+        let (mut opened, mut opened_line) = (0, first);
+        let mut found = Scan { end: 0, line: first, fault: None };
+        for (at, &byte) in bytes.iter().enumerate() {
+            let Some(next) = place.step(byte, delimiter) else {
+                found.fault = Some((Fault::Behind, line));
+                return found;
+            };
+            if place == Place::ValueStart && next == Place::Quoted {
+                (opened, opened_line) = (at, line);
+            }
+            line += u64::from(byte == b'\n');
+            if next == Place::Quoted && (at - opened > LONGEST || line - opened_line > MOST_LINES) {
+                found.fault = Some((Fault::Long, opened_line));
+                return found;
+            }
+            if byte == b'\n' && next == Place::ValueStart {
+                (found.end, found.line) = (at + 1, line);
+            }
+            place = next;
+        }
+        if place == Place::Quoted {
+            found.fault = Some((Fault::Open, opened_line));
+        }
+        found
+    }
+
+    proptest! {
+        /// Searching finds what going byte by byte finds.
+        #[test]
+        fn searching_is_as_good_as_reading(soup in prop::collection::vec(prop::sample::select(b"ab,,\n\n\r\"\"\"\"".to_vec()), 0..60),
+                                           fill in 0_usize..6) {
+            let mut bytes = soup.clone();
+            if fill == 0 {
+                bytes.extend(std::iter::repeat_n(b'\n', MOST_LINES as usize));
+                bytes.extend(&soup);
+            } else if fill == 1 {
+                bytes.extend(std::iter::repeat_n(b'x', LONGEST - 20));
+                bytes.extend(&soup);
+            }
+            let (one, other) = (scan(&bytes, b',', 3), plain_scan(&bytes, b',', 3));
+            prop_assert_eq!((one.end, one.line, one.fault), (other.end, other.line, other.fault));
+        }
+    }
 
     type Expected<'a> = &'a [(&'a [&'a str], u64)];
 

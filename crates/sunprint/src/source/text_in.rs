@@ -5,11 +5,10 @@ use super::chunks::{Taker, Takers};
 use super::fields::Fields;
 use super::lines::{self, Block};
 use super::place::{Format, Input};
-use super::{Layout, Progress, threads};
-use crate::door::{Door, Raw};
+use super::{Layout, Progress, threads, words};
+use crate::door::Door;
 use crate::error::Result;
 use crate::schema::Schema;
-use crate::tally::codes::Codes;
 
 /// What one thread keeps: its taker, and the bytes of the block before.
 struct Worker<'a> {
@@ -31,23 +30,13 @@ pub(super) fn read(
     let plan = Plan::new(schema, &columns);
     let door = Door::new(schema);
     let fields = Fields::new(&plan, &numbers, whole.columns.len(), &door, format.delimiter());
-    let encode = |block: &Block| {
-        if !block.quoted {
-            return fields.encode(block, &place);
+    let encode = |block: &Block| match fields.encode(block, &place) {
+        // A value in quotes may hold line ends: the plain way knows on which line a row stands.
+        Err(_) if block.quoted => {
+            let refused = lines::for_each_row(block, &place, format, whole.columns.len(), |_| {});
+            Err(refused.err().unwrap_or_else(|| words::damaged(&place, "text")))
         }
-        let (mut codes, mut strata) = (Vec::new(), Vec::new());
-        lines::for_each_row(block, &place, format, whole.columns.len(), |values| {
-            for &(number, column) in plan.features() {
-                codes.push(door.gate(column).encode(Raw::Text(values[numbers[number]])));
-            }
-            let share = |&(number, column, weight): &(usize, usize, u32)| {
-                weight * door.gate(column).category(Raw::Text(values[numbers[number]]))
-            };
-            strata.push(plan.strata().iter().map(share).sum());
-        })?;
-        codes.shrink_to_fit();
-        strata.shrink_to_fit();
-        Ok(Codes::from_parts(plan.width(), codes, strata))
+        codes => codes,
     };
     threads::share(
         |worker: &mut Worker| lines.next_block(std::mem::take(&mut worker.bytes)),
