@@ -94,3 +94,37 @@ fn while_rows_are_read() {
         }
     }
 }
+
+/// Rows that do not fit in memory wait in a file without a name: it is gone with the program, even if that is killed.
+#[cfg(target_os = "linux")]
+#[test]
+fn while_rows_are_spilled() {
+    let folder = stage();
+    let before = state(folder.path());
+    let line = "fit - --format csv --schema people.toml --epsilon 1 --output older --quiet --memory 16MB --spill-dir .";
+    // Eight bytes a row: more than 16 MB of codes.
+    let rows = "33,171.5\n".repeat(3_000_000);
+    for (signal, code) in [(Signal::SIGINT, Some(130)), (Signal::SIGTERM, Some(130)), (Signal::SIGKILL, None)] {
+        let mut child = sunprint(folder.path(), line).stdin(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(b"age,height\n").unwrap();
+        pipe.write_all(rows.as_bytes()).unwrap();
+        // The pipe does not end, so the file is there until the program is stopped.
+        while !has_nameless_file(child.id(), folder.path()) {
+            assert!(child.try_wait().unwrap().is_none(), "the program stopped by itself");
+            std::thread::yield_now();
+        }
+        assert_eq!(state(folder.path()), before, "it has no name");
+        assert_eq!(stop(child, signal), code);
+        assert_eq!(state(folder.path()), before);
+    }
+}
+
+/// Whether a program has a file of this folder open that has been removed from it.
+#[cfg(target_os = "linux")]
+fn has_nameless_file(program: u32, folder: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{program}/fd")).unwrap();
+    let targets = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    let folder = folder.canonicalize().unwrap();
+    targets.into_iter().any(|target| target.starts_with(&folder) && target.to_string_lossy().ends_with("(deleted)"))
+}

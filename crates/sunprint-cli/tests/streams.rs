@@ -174,3 +174,28 @@ fn the_model_in_json_is_the_model_in_words() {
     }
     assert!(words.lines().all(|line| line.chars().count() <= 80), "{words}");
 }
+
+/// A short line in front of long ones says nothing about how many rows follow: memory is not asked for as if it did.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_blank_line_asks_for_no_memory() {
+    let folder = stage();
+    let columns = 4096;
+    let column = |i: usize| format!("[[column]]\nname = \"c{i}\"\nkind = \"integer\"\nmin = 0\nmax = 9\n");
+    fs::write(folder.path().join("wide.toml"), (0..columns).map(column).collect::<String>()).unwrap();
+    let header = (0..columns).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",");
+    let row = vec!["7"; columns].join(",") + "\n";
+    // The last row is too short, so that the file is refused as soon as it is read.
+    fs::write(folder.path().join("wide.csv"), format!("{header}\n\n{}7,7\n", row.repeat(300))).unwrap();
+    let script = "ulimit -v 4000000; exec \"$0\" fit wide.csv --schema wide.toml --epsilon 1 --output out --quiet";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_sunprint")])
+        // Many threads ask for many places in memory, whatever they do with them.
+        .env("SUNPRINT_THREADS", "2")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let expected = "error: wide.csv:303: this line has 2 values and the header names 4096 columns";
+    assert_eq!((output.status.code(), said.lines().next()), (Some(1), Some(expected)), "{said}");
+}
