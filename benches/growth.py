@@ -3,7 +3,6 @@
 Each fit is a process of its own, from the start of the program to the model on the disk; medians of wall seconds.
 """
 
-import argparse
 import os
 
 import tables
@@ -87,18 +86,9 @@ PARTS = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="./bench growth", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    parser.add_argument("--only", choices=list(PARTS), action="append", help="only this; may be given several times")
-    parser.add_argument("--runs", type=int, default=3, help="how many runs the medians are of")
-    options = parser.parse_args()
-    options.scale = 10 if options.quick else 1
+def begin(options):
     print(f"Medians of {options.runs} fits at ε = 1 from Parquet, float64, {len(CORES)} cores.")
-    for name, part in PARTS.items():
-        if not options.only or name in options.only:
-            part(options)
 
 
 if __name__ == "__main__":
-    main()
+    tables.run("./bench growth", __doc__, PARTS, 3, begin)

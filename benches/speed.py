@@ -158,20 +158,11 @@ BARS = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="./bench speed", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    parser.add_argument("--only", choices=list(BARS), action="append", help="only this; may be given several times")
-    parser.add_argument("--runs", type=int, default=5, help="how many runs the medians are of")
-    options = parser.parse_args()
-    options.scale = 10 if options.quick else 1
+def begin(options):
     print(f"Medians of {options.runs} runs by turns, wall seconds, {CORES} cores. Ratio = ours / reference.\n")
     row("what, reference", "ours", "reference", "ratio", "of the quickest", "peak")
     row(*["---"] * 7)
-    for name, bar in BARS.items():
-        if not options.only or name in options.only:
-            bar(options)
 
 
 if __name__ == "__main__":
-    main()
+    tables.run("./bench speed", __doc__, BARS, 5, begin)

@@ -1,5 +1,6 @@
 """Tables for timing, made once, and programs that are timed as processes of their own."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -136,3 +137,17 @@ def sample(width, rows, extension):
         return Run([SUNPRINT, *words])
     finally:
         output.unlink(missing_ok=True)
+
+
+def run(prog, description, parts, runs, begin):
+    """The command line of a bench: `begin` prints its heading, and each part that is wanted prints its own figures."""
+    parser = argparse.ArgumentParser(prog=prog, description=description)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--only", choices=list(parts), action="append", help="only this; may be given several times")
+    parser.add_argument("--runs", type=int, default=runs, help="how many runs the medians are of")
+    options = parser.parse_args()
+    options.scale = 10 if options.quick else 1
+    begin(options)
+    for name, part in parts.items():
+        if not options.only or name in options.only:
+            part(options)
