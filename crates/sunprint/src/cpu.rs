@@ -89,8 +89,9 @@ pub(crate) trait Vectorised: Sized {
     #[cfg(target_arch = "x86_64")]
     fn run_at(self, level: Level) -> Self::Output {
         match level {
-            // Sound: the processor has these instructions.
+            // Sound: `is_here` has found that the processor has AVX2.
             Level::Avx2 if level.is_here() => unsafe { x86::run_avx2(self) },
+            // Sound: `is_here` has found that the processor has AVX2, AVX-512 F, BW, DQ, VL and VNNI.
             Level::Vnni if level.is_here() => unsafe { x86::run_vnni(self) },
             _ => self.run(),
         }
@@ -109,11 +110,13 @@ pub(crate) fn tile(level: Level, rows: &[Pair], half: usize, columns: [&[Pair]; 
     // The kernels below index all three alike.
     assert!(half < 2 && columns.iter().all(|panel| panel.len() == rows.len()));
     match level {
-        // Sound: the processor has these instructions.
+        // Sound: every processor of this kind has SSE2.
         #[cfg(target_arch = "x86_64")]
         Level::Sse2 => unsafe { x86::tile_sse2(rows, half, columns, sums) },
+        // Sound: `is_here` has found that the processor has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_here() => unsafe { x86::tile_avx2(rows, half, columns, sums) },
+        // Sound: `is_here` has found that the processor has AVX-512 F, BW and VNNI.
         #[cfg(target_arch = "x86_64")]
         Level::Vnni if level.is_here() => unsafe { x86::tile_vnni(rows, half, columns, sums) },
         _ => tile_portable(rows, half, columns, sums),

@@ -229,24 +229,31 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, take
     let file = ParquetFile::open(input, Some(schema))?;
     let columns = file.layout.match_schema(schema, &file.place)?;
     progress.start(&format!("reading {}", file.place), Some(file.rows), Unit::Rows);
+    let reading = Reading { file: &file, schema, columns: &columns, progress, takers };
     if columns.len() > WIDE {
-        by_slabs(&file, schema, &columns, progress, takers)?;
+        by_slabs(reading)?;
     } else if file.metadata.metadata().num_row_groups() < threads::cores() {
-        by_columns(&file, schema, &columns, progress, takers)?;
+        by_columns(reading)?;
     } else {
-        by_groups(&file, schema, &columns, progress, takers)?;
+        by_groups(reading)?;
     }
     Ok(file.layout)
 }
 
+/// A file on its way to codes, whichever way it takes.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub(super) file: &'a ParquetFile,
+    pub(super) schema: &'a Schema,
+    /// The schema's column for each of the file's.
+    pub(super) columns: &'a [usize],
+    pub(super) progress: &'a dyn Progress,
+    pub(super) takers: &'a dyn Takers,
+}
+
 /// Each core takes the next row group when it is done with one.
-fn by_groups(
-    file: &ParquetFile,
-    schema: &Schema,
-    columns: &[usize],
-    progress: &dyn Progress,
-    takers: &dyn Takers,
-) -> Result<()> {
+fn by_groups(reading: Reading) -> Result<()> {
+    let Reading { file, schema, columns, progress, takers } = reading;
     let (plan, door, all) = (Plan::new(schema, columns), Door::new(schema), file.all());
     let mut groups = 0..file.metadata.metadata().num_row_groups();
     threads::share(
@@ -269,13 +276,8 @@ fn by_groups(
 
 /// Several readers at once, each for its own columns: that works for any number of row groups, also for the one large
 /// group that many writers make.
-fn by_columns(
-    file: &ParquetFile,
-    schema: &Schema,
-    columns: &[usize],
-    progress: &dyn Progress,
-    takers: &dyn Takers,
-) -> Result<()> {
+fn by_columns(reading: Reading) -> Result<()> {
+    let Reading { file, schema, columns, progress, takers } = reading;
     let door = Door::new(schema);
     let groups = groups(schema, columns);
     let mut taker = takers.taker();

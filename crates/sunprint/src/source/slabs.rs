@@ -5,12 +5,11 @@
 //! for each of them, so slabs are as large as memory allows.
 
 use super::arrays::Plan;
-use super::chunks::{Taker, Takers, most_rows};
-use super::parquet_in::ParquetFile;
-use super::{Progress, threads, words};
+use super::chunks::{Taker, most_rows};
+use super::parquet_in::Reading;
+use super::{threads, words};
 use crate::door::Door;
 use crate::error::Result;
-use crate::schema::Schema;
 use crate::tally::codes::Codes;
 use std::ops::Range;
 
@@ -26,13 +25,8 @@ struct Slab {
 }
 
 /// Each core takes the next slab when it is done with one.
-pub(super) fn by_slabs(
-    file: &ParquetFile,
-    schema: &Schema,
-    columns: &[usize],
-    progress: &dyn Progress,
-    takers: &dyn Takers,
-) -> Result<()> {
+pub(super) fn by_slabs(reading: Reading) -> Result<()> {
+    let Reading { file, schema, columns, progress, takers } = reading;
     let (width, door) = (schema.width(), Door::new(schema));
     let all: Vec<usize> = (0..columns.len()).collect();
     let parts: Vec<(&[usize], Plan)> = all
