@@ -6,19 +6,24 @@ Each table is split, fitted and drawn several times; docs/accuracy.md says what 
 import argparse
 import concurrent.futures
 import json
+import multiprocessing
 import os
 import pathlib
+import subprocess
 import sys
 
-CORES = len(os.sched_getaffinity(0))
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(name, str(CORES))
+# Learners ask for many small products: on a busy machine several threads make each of them wait for the others.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import datasets
 import figures
+import plots
 import recipes
 import report
+import robust
 import trials
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target"))
 
@@ -50,28 +55,37 @@ def method(text):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./bench accuracy", description=__doc__)
-    parser.add_argument("--data", type=pathlib.Path, help="a folder of folders with schema.toml and data.csv or data.parquet")
-    parser.add_argument("--generated", action="store_true", help="generated tables too")
-    parser.add_argument("--tables", type=words, help="only these, by name; generated ones can be named too")
-    parser.add_argument("--half", choices=list(HALVES), help="only the tables that constants are set, or checked, by")
-    parser.add_argument("--epsilons", type=numbers, default=[0.5, 1, 4])
-    parser.add_argument("--methods", type=words, default=["default", "paper", "cube", "gaussian"],
-                        help="methods of the program; NAME=OPTIONS names any options of `sunprint fit`")
-    parser.add_argument("--seeds", type=int, help=f"how many splits and fits [default: {SEEDS}; 1 for very large tables]")
-    parser.add_argument("--learners", type=words, default=list(figures.LEARNERS), help="what learns from the rows, or `none`")
-    parser.add_argument("--rivals", type=pathlib.Path, help="files METHOD/TABLE/epsilon=E/seed=S.csv made by others")
-    parser.add_argument("--write-splits", type=pathlib.Path, metavar="DIR", help="only write the training rows, for others")
-    parser.add_argument("--jobs", type=int, default=1, help="how many splits are tried side by side")
-    parser.add_argument("--output", type=pathlib.Path, default=TARGET / "bench" / "accuracy")
-    parser.add_argument("--program", type=pathlib.Path, default=TARGET / "release" / "sunprint")
+    add = parser.add_argument
+    add("--data", type=pathlib.Path, help="a folder of folders with schema.toml and data.csv or data.parquet")
+    add("--generated", action="store_true", help="generated tables too")
+    add("--tables", type=words, help="only these, by name; generated ones can be named too")
+    add("--half", choices=list(HALVES), help="only the tables that constants are set, or checked, by")
+    add("--epsilons", type=numbers, help="[default: 0.5,1,4; 1 with --robust]")
+    add("--methods", type=words, help="methods of the program, and NAME=OPTIONS for any options of `sunprint fit` "
+        "[default: default,paper,cube,gaussian; default with --robust]")
+    add("--seeds", type=int, help=f"how many splits and fits [default: {SEEDS}; 1 for very large tables]")
+    add("--learners", type=words, default=list(figures.LEARNERS), help="what learns from the rows, or `none`")
+    add("--robust", action="store_true", help="W1 with a constant column, a column twice and wide bounds, instead")
+    add("--rivals", type=pathlib.Path, metavar="DIR", help="files METHOD/TABLE/epsilon=E/seed=S.csv made by others")
+    add("--write-splits", type=pathlib.Path, metavar="DIR", help="only write the training rows, for others")
+    add("--jobs", type=int, default=1, help="how many splits are tried side by side")
+    add("--output", type=pathlib.Path, metavar="DIR", default=TARGET / "bench" / "accuracy")
+    add("--keep", action="store_true", help="add to the results that are in the output already")
+    add("--report", action="store_true", help="try nothing; tell again what is in the output")
+    add("--markdown", type=pathlib.Path, metavar="FILE", help="rewrite the results in this page, plots beside it")
+    add("--program", type=pathlib.Path, default=TARGET / "release" / "sunprint", help="another build of the program")
     options = parser.parse_args()
-    options.methods = dict(map(method, options.methods))
+    options.epsilons = options.epsilons or ([1.0] if options.robust else [0.5, 1.0, 4.0])
+    usual = ["default"] if options.robust else ["default", "paper", "cube", "gaussian"]
+    options.methods = dict(map(method, options.methods or usual))
     options.learners = [name for name in options.learners if name != "none"]
     options.cache = TARGET / "bench" / "real"
     options.cores = max(1, CORES // options.jobs)
     unknown = [name for name in options.learners if name not in figures.LEARNERS]
     if unknown:
         parser.error(f"there is no learner `{unknown[0]}`")
+    if not options.report and not options.program.exists():
+        parser.error(f"there is no program {options.program}")
     return parser, options
 
 
@@ -82,7 +96,9 @@ def chosen(parser, options):
     if options.half:
         wanted = [name for name in HALVES[options.half] if wanted is None or name in wanted]
         # A half can be tried as far as its tables are there.
-        wanted = [name for name in wanted if name in found or name in made]
+        for name in [name for name in wanted if name not in found and name not in made]:
+            trials.say(f"{name} is not there")
+            wanted.remove(name)
     if wanted is None:
         return found | made if options.generated else found
     missing = [name for name in wanted if name not in found and name not in made]
@@ -98,7 +114,7 @@ def seeds_of(dataset, options):
 
 def try_one(dataset, seed, options):
     with trials.Trial(dataset, seed, options) as trial:
-        return trial.every()
+        return robust.every(trial) if options.robust else trial.every()
 
 
 def write_splits(load, options):
@@ -112,32 +128,71 @@ def write_splits(load, options):
 
 
 def side_by_side(work, jobs):
-    """The results of calls, in their order."""
+    """The results of calls, in their order. Processes begin afresh: threads of this one would not follow them."""
     if jobs == 1:
         yield from (call(*given) for call, *given in work)
         return
-    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+    with concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         waiting = [pool.submit(*item) for item in work]
         yield from (future.result() for future in waiting)
 
 
+class Results:
+    """Everything that was found, saved after each table."""
+
+    def __init__(self, options):
+        self.options, path = options, options.output / "results.json"
+        earlier = json.loads(path.read_text()) if (options.keep or options.report) and path.exists() else {}
+        self.runs, self.robust = earlier.get("runs", []), earlier.get("robust", [])
+        self.about = earlier.get("about", [])
+
+    def add(self, found):
+        """New results take the place of older ones about the same."""
+        kind = "robust" if self.options.robust else "runs"
+        new = {(run["table"], run["epsilon"], run["method"]) for run in found}
+        older = [run for run in getattr(self, kind) if (run["table"], run["epsilon"], run["method"]) not in new]
+        setattr(self, kind, older + found)
+        self.save()
+
+    def begin(self):
+        version = subprocess.run([self.options.program, "--version"], capture_output=True, text=True).stdout.strip()
+        self.about.append({"program": version, "command": sys.argv[1:]})
+
+    def save(self):
+        report.save(self.options.output, self.about, self.runs, report.cells(self.runs), self.robust)
+
+    def tell(self):
+        found, page = report.cells(self.runs), self.options.markdown
+        if self.runs and not (self.options.robust and not self.options.report):
+            text = report.markdown(found)
+            print(text)
+            plots.draw(found, self.options.output)
+            if page:
+                paths = plots.draw(found, page.parent, f"{page.stem}-")
+                report.between_markers(page, "results", "\n".join([text, *report.images(paths)]))
+        if self.robust and (self.options.robust or self.options.report):
+            print(robust.markdown(self.robust))
+            if page:
+                report.between_markers(page, "robustness", robust.markdown(self.robust))
+
+
 def main():
     parser, options = arguments()
-    tables = chosen(parser, options)
-    if not tables:
-        parser.error("there are no tables: --data FOLDER, --generated, or both")
-    if options.write_splits:
+    results = Results(options)
+    if not options.report:
+        tables = chosen(parser, options)
+        if not tables:
+            parser.error("there are no tables: --data FOLDER, --generated, or both")
+        if options.write_splits:
+            for load in tables.values():
+                write_splits(load, options)
+            return
+        results.begin()
         for load in tables.values():
-            write_splits(load, options)
-        return
-    about = {"program": str(options.program), "command": sys.argv[1:]}
-    runs = []
-    for load in tables.values():
-        dataset = load()
-        for found in side_by_side([(try_one, dataset, seed, options) for seed in seeds_of(dataset, options)], options.jobs):
-            runs += found
-        report.save(options.output, about, runs, report.cells(runs), [])
-    print(report.markdown(report.cells(runs)))
+            dataset = load()
+            work = [(try_one, dataset, seed, options) for seed in seeds_of(dataset, options)]
+            results.add([run for found in side_by_side(work, options.jobs) for run in found])
+    results.tell()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ class Column:
         self.name, self.kind = keys["name"], keys["kind"]
         self.numeric = self.kind in ON_A_LINE
         self.label = keys.get("role") == "label" and not self.numeric
-        self.splits = "role" in keys and not self.numeric
         self.may_miss = keys.get("missing") == "allow"
         self.values = keys.get("values", ["false", "true"])
 
@@ -92,7 +91,7 @@ class Dataset:
         self.rest = parsed
         # The program's messages name lines of the schema: it is left as it is where it can be.
         if any("role" in column.keys and column.numeric for column in self.columns):
-            text = written([c.without_role() if c.numeric else c.keys for c in self.columns], self.rest)
+            text = written(self.schema_columns(), self.rest)
         self.text = text
         self.frame = frame.select([column.name for column in self.columns])
         self.label = next((column for column in self.columns if column.label), None)
@@ -105,8 +104,9 @@ class Dataset:
         first = int(TRAINING * len(order))
         return self.frame[order[:first]], self.frame[order[first:]]
 
-    def features(self, *, numeric):
-        return [column for column in self.columns if column.numeric == numeric]
+    def schema_columns(self):
+        """The columns as the program gets them."""
+        return [column.without_role() if column.numeric else column.keys for column in self.columns]
 
 
 def written(columns, rest):

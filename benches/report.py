@@ -112,6 +112,12 @@ def row(table, method, figures, seeds):
     return line(table, method, *words, str(seeds))
 
 
+def images(paths):
+    """Plots in a page beside them."""
+    titles = {"w1": "W1 over the floor", "learning": "What can be learnt", "epsilon": "W1 against ε"}
+    return [f"![{titles[path.stem.rpartition('-')[2]]}]({path.name})\n" for path in paths]
+
+
 def between_markers(path, name, text):
     """Rewrites what a page has between `<!-- NAME -->` and `<!-- end of NAME -->`."""
     page, start, end = path.read_text(), f"<!-- {name} -->", f"<!-- end of {name} -->"
