@@ -59,10 +59,10 @@ def one_epsilon(found):
 
 def panels(plt, count, tables, width=2.6):
     size = (width * count + 1.2, 0.32 * len(tables) + 1.2)
-    figure, axes = plt.subplots(1, count, figsize=size, sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, count, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained")
     axes = axes[0]
     axes[0].set_yticks(range(len(tables)), tables)
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(len(tables) - 0.5, -0.5)
     for axis in axes:
         axis.tick_params(length=0)
         axis.grid(axis="x", color=PALE, linewidth=0.4)
@@ -70,10 +70,11 @@ def panels(plt, count, tables, width=2.6):
     return figure, axes
 
 
-def legend(figure, axis):
-    handles = {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    if handles:
-        figure.legend(handles.values(), handles.keys(), loc="upper center", ncols=6, bbox_to_anchor=(0.5, 0.0))
+def legend(figure, axes, look):
+    """The methods in their order, then what they are compared with."""
+    known = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    labels = [name for name in look if name in known] + [name for name in known if name not in look]
+    figure.legend([known[label] for label in labels], labels, loc="outside lower center", ncols=6)
 
 
 def over_floor(found):
@@ -96,10 +97,11 @@ def over_floor(found):
             place = (mean(cell, "times_floor"), tables.index(cell["table"]))
             axis.plot(*place, mark, color=colour, markersize=5, label=cell["method"])
         axis.set_xscale("log")
+        axis.xaxis.set_major_formatter("{x:g}")
         axis.axvline(1, color=INK, linewidth=0.6)
         axis.set_title(f"ε = {epsilon:g}")
         axis.set_xlabel("W1 (ℓ2) / floor")
-    legend(figure, axes[0])
+    legend(figure, axes, look)
     return figure
 
 
@@ -126,13 +128,14 @@ def learning(found):
             axis.plot(*place, mark, color=colour, markersize=5, label=cell["method"])
         axis.set_title(f"{name}, ε = {epsilon:g}")
         axis.set_xlabel("accuracy on held-out real rows")
-    legend(figure, axes[0])
+    legend(figure, axes, look)
     return figure
 
 
 def against_epsilon(found):
     """W1 against ε with its interval, a panel for each table; floor and ceiling as lines."""
     import matplotlib.pyplot as plt
+    import matplotlib.ticker
 
     known = [cell for cell in found if cell["epsilon"] is not None and mean(cell, "w1_l2") is not None]
     tables = list(dict.fromkeys(cell["table"] for cell in known))
@@ -156,12 +159,16 @@ def against_epsilon(found):
                 axis.errorbar(across_it, heights, bars, marker=mark, color=colour, markersize=4, linewidth=1, label=method)
         axis.set_xscale("log")
         axis.set_yscale("log")
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("{x:g}")
+        axis.yaxis.set_minor_locator(matplotlib.ticker.LogLocator(subs=(2, 5)))
         axis.set_xticks(epsilons(known), [f"{epsilon:g}" for epsilon in epsilons(known)])
-        axis.minorticks_off()
+        axis.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+        axis.tick_params(axis="y", which="minor", labelsize=7)
         axis.set_title(table)
     for axis in axes.flat[len(tables):]:
         axis.set_visible(False)
     figure.supxlabel("ε", fontsize=9)
     figure.supylabel("W1 (ℓ2)", fontsize=9)
-    legend(figure, axes.flat[0])
+    legend(figure, axes.flat, look)
     return figure
