@@ -61,8 +61,8 @@ def arguments():
     add("--tables", type=words, help="only these, by name; generated ones can be named too")
     add("--half", choices=list(HALVES), help="only the tables that constants are set, or checked, by")
     add("--epsilons", type=numbers, help="[default: 0.5,1,4; 1 with --robust]")
-    add("--methods", type=words, help="methods of the program, and NAME=OPTIONS for any options of `sunprint fit` "
-        "[default: default,paper,cube,gaussian; default with --robust]")
+    add("--methods", type=words, help="methods of the program, NAME=OPTIONS for any options of `sunprint fit`, or "
+        "`none` [default: default,paper,cube,gaussian; default with --robust]")
     add("--seeds", type=int, help=f"how many splits and fits [default: {SEEDS}; 1 for very large tables]")
     add("--learners", type=words, default=list(figures.LEARNERS), help="what learns from the rows, or `none`")
     add("--robust", action="store_true", help="W1 with a constant column, a column twice and wide bounds, instead")
@@ -77,7 +77,7 @@ def arguments():
     options = parser.parse_args()
     options.epsilons = options.epsilons or ([1.0] if options.robust else [0.5, 1.0, 4.0])
     usual = ["default"] if options.robust else ["default", "paper", "cube", "gaussian"]
-    options.methods = dict(map(method, options.methods or usual))
+    options.methods = dict(method(word) for word in options.methods or usual if word != "none")
     options.learners = [name for name in options.learners if name != "none"]
     options.cache = TARGET / "bench" / "real"
     options.cores = max(1, CORES // options.jobs)

@@ -75,10 +75,16 @@ class Column:
     def _instants(self, series):
         if series.dtype != polars.String:
             return series.cast(polars.Datetime("us"))
-        day = self.kind == "date"
-        shape = self.keys.get("format", "%Y-%m-%d" if day else "%Y-%m-%dT%H:%M:%S")
-        found = series.str.strptime(polars.Date if day else polars.Datetime("us"), shape, strict=False)
-        return found.cast(polars.Datetime("us"))
+        shape = self.keys.get("format", "%Y-%m-%d" if self.kind == "date" else "%Y-%m-%dT%H:%M:%S")
+        read = {words: instant(words, shape) for words in series.unique()}
+        return series.replace_strict(read, return_dtype=polars.Datetime("us"))
+
+
+def instant(words, shape):
+    try:
+        return datetime.datetime.strptime(words, shape)
+    except (TypeError, ValueError):
+        return None
 
 
 class Dataset:
@@ -148,7 +154,7 @@ def read_synthetic(path, columns):
 
 
 def in_folder(folder):
-    """The names of the tables of a folder, and how to read each: folders with schema.toml and data.csv or data.parquet."""
+    """The names of the tables of a folder, and how to read each: a folder with schema.toml and data.csv or .parquet."""
     found = {}
     for place in sorted(pathlib.Path(folder).iterdir()):
         files = [place / f"data.{form}" for form in ("csv", "parquet")]

@@ -56,15 +56,15 @@ def variation(real, synthetic):
     """The mean over categorical columns, the label included, of half the sum of the differences of shares."""
 
     def apart(name):
-        shares = [np.bincount(numbers, minlength=width) / max(len(numbers), 1)
-                  for numbers, width in (real.categories[name], synthetic.categories[name])]
+        (ours, width), (theirs, _) = real.categories[name], synthetic.categories[name]
+        shares = [np.bincount(numbers, minlength=width) / max(len(numbers), 1) for numbers in (ours, theirs)]
         return np.abs(shares[0] - shares[1]).sum() / 2
 
     return mean([apart(name) for name in real.categories])
 
 
 def correlation(real, synthetic):
-    """The mean absolute difference of the correlations of pairs of numeric columns; a constant column has 0 with all."""
+    """The mean absolute difference of the correlations of pairs of numeric columns; a constant one has 0 with all."""
     width = len(real.places)
     if width < 2:
         return None
@@ -93,24 +93,21 @@ def compared(real, synthetic):
 
 
 def features(frame, columns):
-    """One row of numbers in [0, 1] for each row: places between the bounds, categories one-hot, the middle and an
-    indicator for what is missing."""
+    """Numbers in [0, 1] for each row: places between the bounds (two for cyclic columns), categories one-hot, the
+    middle and an indicator for what is missing."""
     parts = []
     for column in columns:
         if column.label:
             continue
         if column.numeric:
             units, missing = column.units(frame[column.name])
-            parts += [np.cos(2 * np.pi * units), np.sin(2 * np.pi * units)] if cyclic(column) else [units]
+            turns = [(1 + turn(2 * np.pi * units)) / 2 for turn in (np.cos, np.sin)]
+            parts += turns if column.keys.get("scale") == "cyclic" else [units]
             parts += [missing] * column.may_miss
         else:
             numbers = column.categories(frame[column.name])
             parts += [numbers == number for number in range(column.width())]
     return np.stack([np.asarray(part, dtype=np.float64) for part in parts], axis=1)
-
-
-def cyclic(column):
-    return column.keys.get("scale") == "cyclic"
 
 
 def some(frame, seed):

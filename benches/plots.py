@@ -156,7 +156,8 @@ def against_epsilon(found):
                 across_it = [cell["epsilon"] for cell in of_method]
                 heights = [mean(cell, "w1_l2") for cell in of_method]
                 bars = [cell["figures"]["w1_l2"]["interval"] or 0 for cell in of_method]
-                axis.errorbar(across_it, heights, bars, marker=mark, color=colour, markersize=4, linewidth=1, label=method)
+                look_of_it = {"marker": mark, "color": colour, "markersize": 4, "linewidth": 1}
+                axis.errorbar(across_it, heights, bars, label=method, **look_of_it)
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter("{x:g}")
@@ -168,7 +169,8 @@ def against_epsilon(found):
         axis.set_title(table)
     for axis in axes.flat[len(tables):]:
         axis.set_visible(False)
-    figure.supxlabel("ε", fontsize=9)
+    for axis in axes.flat[max(0, len(tables) - across):len(tables)]:
+        axis.set_xlabel("ε")
     figure.supylabel("W1 (ℓ2)", fontsize=9)
     legend(figure, axes.flat, look)
     return figure

@@ -57,7 +57,7 @@ def cells(runs):
             by_seed = {r["seed"]: r for r in runs if r["table"] == cell["table"] and "w1_l2" in r.get("figures", {})}
             all_of = estimates(list(by_seed.values()))
             cell["figures"] |= {name: all_of[name] for name in all_of if name.startswith(("floor", "ceiling"))}
-        elif "w1_l2" in cell["figures"]:
+        elif "floor_l2" in cell["figures"]:
             figures = cell["figures"]
             ratio = figures["w1_l2"]["mean"] / max(figures["floor_l2"]["mean"], 1e-12)
             figures["times_floor"] = {"mean": ratio, "interval": None, "seeds": cell["seeds"]}
@@ -72,14 +72,16 @@ def shown(figure, digits):
 
 
 def line(*words):
-    return f"| {' | '.join(words)} |"
+    safe = (word.replace("|", "\\|") for word in words)
+    return f"| {' | '.join(safe)} |"
 
 
 def markdown(found):
     """One table for each ε."""
     tables, lines = dict.fromkeys(cell["table"] for cell in found), []
     for epsilon in sorted({cell["epsilon"] for cell in found if cell["epsilon"] is not None}):
-        lines += [f"### ε = {epsilon:g}", "", line("table", "method", *(title for title, _ in COLUMNS.values()), "seeds")]
+        titles = [title for title, _ in COLUMNS.values()]
+        lines += [f"### ε = {epsilon:g}", "", line("table", "method", *titles, "seeds")]
         lines.append("|---|---|" + "---|" * (len(COLUMNS) + 1))
         for table in tables:
             lines += of_table([cell for cell in found if cell["table"] == table], epsilon)
