@@ -167,7 +167,7 @@ fn a_fit_keeps_the_canary_of_every_kind() {
                   [[column]]\nname = \"hour\"\nkind = \"integer\"\nmin = 0\nmax = 23\nscale = \"cyclic\"\n\n\
                   [[column]]\nname = \"ill\"\nkind = \"boolean\"\nrole = \"label\"\nmissing = \"allow\"\n";
     fs::write(folder.path().join("people.toml"), schema).unwrap();
-    let row = |value: &str| vec![value; 7].join(",") + "\n";
+    let row = |value: &str| [value; 7].join(",") + "\n";
     let rows = ["7331125990427", "SECRET_7331125990427", "7331125990427-01-01", "\"7331125990427,7331125990427\"", ""]
         .map(row);
     fs::write(folder.path().join("people.csv"), format!("colour,size,born,seen,income,hour,ill\n{}", rows.concat()))

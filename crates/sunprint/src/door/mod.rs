@@ -11,6 +11,7 @@ mod lists;
 mod parse;
 mod print;
 mod scales;
+mod way_out;
 
 use crate::schema::Schema;
 pub use decimal::{AHEAD, Decimal};
