@@ -91,7 +91,7 @@ pub fn unit_schema(width: usize) -> Schema {
         role: Role::Feature,
     };
     let dataset = Dataset { name: "generated".to_string(), unit: Unit::Row };
-    Schema { dataset, columns: (0..width).map(column).collect() }
+    Schema { dataset, columns: (0..width).map(column).collect(), constraints: Vec::new() }
 }
 
 /// The tables of a folder: every subfolder with a `schema.toml` and a `data.csv` or `data.parquet` that Sunprint can

@@ -1,6 +1,7 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
 mod balance;
+mod constraints;
 mod draw;
 mod file;
 
@@ -12,6 +13,7 @@ use crate::subspace::Texture;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use balance::balance;
+pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
 
 /// A finished release.

@@ -1,7 +1,7 @@
 //! The schema file: every rule with its full sentence, line and column; and the way back to text.
 
 use sunprint::error::Kind;
-use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
+use sunprint::schema::{Column, ColumnKind, Constraint, Dataset, Role, Schema, Unit};
 
 /// What a schema file is refused with. Every refusal is of kind Schema and has a hint.
 fn refusal(text: &str) -> String {
@@ -189,7 +189,9 @@ fn sample() -> Schema {
             column("height", ColumnKind::Continuous { min: -0.1, max: 1e300 }, Role::Label),
             column("smoker", ColumnKind::Boolean { values: None }, Role::Feature),
             column("ill", ColumnKind::Boolean { values: Some(["no".into(), "yes".into()]) }, Role::Label),
+            column("a b", ColumnKind::Integer { min: 0, max: 9 }, Role::Feature),
         ],
+        constraints: vec![Constraint { rule: "2 * `a b` <= 9".into() }],
     }
 }
 

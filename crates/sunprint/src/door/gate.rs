@@ -3,7 +3,7 @@
 use super::decimal::Decimal;
 use super::parse;
 use super::{Raw, Value};
-use crate::schema::{Column, ColumnKind};
+use crate::schema::{Column, ColumnKind, Line};
 use crate::tally::codes::Q;
 use std::collections::HashMap;
 
@@ -30,6 +30,8 @@ pub enum Verdict {
 /// One column's way in and out.
 pub struct Gate {
     way: Way,
+    /// Of a continuous column in a constraint: ticks in one unit, the lowest and the highest tick.
+    ticks: Option<(f64, f64, f64)>,
 }
 
 enum Way {
@@ -75,7 +77,19 @@ impl Gate {
                 }
             }
         };
-        Gate { way }
+        Gate { way, ticks: None }
+    }
+
+    /// Makes the column leave in whole ticks whatever the format, as constraints between columns need it.
+    pub(super) fn keep_to(&mut self, line: &Line) {
+        // Powers of ten up to 15 and whole numbers of fifteen digits are exact.
+        self.ticks = Some((10f64.powi(line.decimals as i32), line.least as f64, line.most as f64));
+    }
+
+    /// The nearest value that can leave.
+    #[inline]
+    fn settled(&self, value: f64) -> f64 {
+        self.ticks.map_or(value, |(per_one, least, most)| (value * per_one).round().clamp(least, most) / per_one)
     }
 
     /// The code of a value: clamped, then rounded to the nearest. A categorical column's code is its category.
@@ -165,7 +179,7 @@ impl Gate {
     #[inline]
     pub fn decode(&self, unit: f64) -> Value<'_> {
         match &self.way {
-            Way::Continuous { min, max, .. } => Value::Number(real_at(unit, *min, *max)),
+            Way::Continuous { min, max, .. } => Value::Number(self.settled(real_at(unit, *min, *max))),
             Way::Integer { min, max, span } => Value::Integer(whole_at(inside(unit), *min, *max, *span)),
             Way::Boolean { .. } => Value::Truth(inside(unit) >= 0.5),
             Way::Categorical { values, .. } => {
@@ -175,9 +189,10 @@ impl Gate {
         }
     }
 
-    /// The values at many places, if the column is continuous: each is what [`Gate::decode`] gives.
+    /// The values at many places, if the column is continuous and in no constraint: each is what [`Gate::decode`] gives.
     pub fn decode_reals<'a>(&self, units: &'a [f64]) -> Option<impl Iterator<Item = f64> + use<'a>> {
-        let Way::Continuous { min, max, .. } = self.way else { return None };
+        let (Way::Continuous { min, max, .. }, None) = (&self.way, self.ticks) else { return None };
+        let (min, max) = (*min, *max);
         Some(units.iter().map(move |&unit| real_at(unit, min, max)))
     }
 

@@ -5,7 +5,7 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
-use super::{Frame, Model, Release, Spot};
+use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
 use crate::measure::Side;
@@ -32,6 +32,8 @@ pub struct Draw<'a> {
     leaves: Vec<Leaf>,
     /// The columns with a deviation of their own.
     noisy: Vec<usize>,
+    /// What every row obeys.
+    constraints: Option<Constraints>,
 }
 
 /// One leaf with rows: its stratum, its index, and how many rows come before it.
@@ -44,7 +46,9 @@ struct Leaf {
 impl Model {
     /// Prepares a draw of `rows` rows by `seed`.
     pub fn draw(&self, rows: u64, seed: u64) -> Draw<'_> {
-        Draw::new(&self.release, self.schema.width(), rows, seed)
+        // A schema with constraints that no row can obey was refused when it was read.
+        let constraints = Constraints::new(&self.schema).ok().filter(|constraints| !constraints.is_empty());
+        Draw { constraints, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
     }
 }
 
@@ -64,7 +68,7 @@ impl<'a> Draw<'a> {
         let diagonal = release.texture.diagonal.iter().take(width).enumerate();
         let noisy = diagonal.filter(|(_, deviation)| **deviation > 0.0).map(|(column, _)| column).collect();
         let order = Permutation::new(rows.max(1), &mut random);
-        Draw { release, width, rows, seed, order, start, leaves, noisy }
+        Draw { release, width, rows, seed, order, start, leaves, noisy, constraints: None }
     }
 
     /// How many blocks there are.
@@ -143,6 +147,7 @@ impl<'a> Draw<'a> {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         out[at..].iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+        self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
     }
 
     /// Lifts a point of the cell and adds the texture; the result may lie outside the cube.

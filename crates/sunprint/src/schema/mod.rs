@@ -2,15 +2,20 @@
 //!
 //! A schema never looks at the rows. Whatever it says is public, so its errors may name every value in it.
 
+mod constraint;
+mod lattice;
 mod parse;
 mod rules;
+mod system;
 mod write;
 
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+pub use constraint::{Constraint, MOST_CONSTRAINTS};
 pub use rules::{MOST_FEATURES, MOST_STRATA};
+pub use system::{Line, System, TickRule};
 pub use write::text as toml_text;
 
 /// The public description of a table.
@@ -20,6 +25,9 @@ pub struct Schema {
     pub dataset: Dataset,
     /// The columns, in the order of the schema file.
     pub columns: Vec<Column>,
+    /// Rules between columns that every row obeys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Constraint>,
 }
 
 /// The table as a whole.
@@ -173,6 +181,12 @@ impl Schema {
     /// Checks every rule on a schema that did not come from a schema file, for instance from a model.
     pub fn validate(&self) -> Result<()> {
         rules::validate(self)
+    }
+
+    /// The constraints on the grids of their columns; refuses those that no row can obey.
+    pub fn system(&self) -> Result<System> {
+        System::new(&self.columns, &self.constraints)
+            .map_err(|(_, (_, fault))| Error::new(Kind::Schema, fault.rule).hint(fault.hint))
     }
 
     /// The schema as the text of a schema file.

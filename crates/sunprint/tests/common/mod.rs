@@ -23,7 +23,7 @@ pub fn schema(width: usize, strata: usize) -> Schema {
         let kind = ColumnKind::Categorical { values };
         columns.push(Column { name: "label".to_string(), kind, role: Role::Label });
     }
-    Schema { dataset: Dataset { name: "test".to_string(), unit: Unit::Row }, columns }
+    Schema { dataset: Dataset { name: "test".to_string(), unit: Unit::Row }, columns, constraints: Vec::new() }
 }
 
 /// Rows of codes with their strata.

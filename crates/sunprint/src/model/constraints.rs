@@ -1,0 +1,182 @@
+//! Rows that obey the schema's constraints: each drawn row is moved to the nearest one that does.
+//!
+//! *Nearest* is Euclidean in places between the bounds, as everything else that is drawn. First the row is projected onto
+//! the polytope of all rules and bounds; then, because values leave as whole ticks, the projected row is put onto ticks
+//! that obey the rules exactly. No random numbers, and no more than a bounded number of steps; where they do not suffice
+//! the row becomes a fixed one that obeys all rules, known since the schema was read.
+
+use crate::door::{Door, Value};
+use crate::error::Result;
+use crate::math::feasible::Rule;
+use crate::math::projection::nearest;
+use crate::schema::{ColumnKind, Line, Schema, System, TickRule};
+
+/// Rounds of tangents where rules are curved.
+const TANGENTS: usize = 30;
+/// Steps of the search for ticks, for each column.
+const STEPS: usize = 40;
+
+/// The constraints of a schema, ready for its rows.
+pub struct Constraints {
+    system: System,
+    door: Door,
+    /// The constrained columns, as [`System::lines`].
+    places: Vec<Place>,
+}
+
+/// Where a constrained column stands in a row, and what its places mean.
+struct Place {
+    /// Its coordinate.
+    at: usize,
+    min: f64,
+    max: f64,
+    per_one: f64,
+    /// Whether equal ways are equal ratios.
+    log: bool,
+    /// The places of the lowest and the highest tick.
+    ends: (f64, f64),
+}
+
+impl Constraints {
+    /// The constraints of a schema; refuses those that no row can obey.
+    pub fn new(schema: &Schema) -> Result<Constraints> {
+        let system = schema.system()?;
+        let places = Place::all(schema, &system);
+        Ok(Constraints { system, door: Door::new(schema), places })
+    }
+
+    /// Whether there is nothing to obey.
+    pub fn is_empty(&self) -> bool {
+        self.system.rules.is_empty()
+    }
+
+    /// Moves a row of places to the nearest row that obeys all rules as it is written. A row that does already stays.
+    pub fn enforce(&self, row: &mut [f64]) {
+        if self.is_empty() {
+            return;
+        }
+        let rules: Vec<usize> = (0..self.system.rules.len()).collect();
+        let ticks = self.ticks(row);
+        if rules.iter().all(|&i| self.system.rules[i].holds(&ticks)) {
+            return;
+        }
+        let drawn: Vec<f64> = self.places.iter().map(|place| row[place.at].clamp(0.0, 1.0)).collect();
+        let obeyed: Vec<&TickRule> = rules.iter().map(|&i| &self.system.rules[i]).collect();
+        let projected = project(&drawn, &obeyed, &self.places);
+        let wish: Vec<f64> = self.places.iter().zip(&projected).map(|(place, &x)| place.ticks(x).0).collect();
+        if let Some(found) = self.system.near(&wish, &rules, STEPS * self.places.len()) {
+            for ((place, &new), &old) in self.places.iter().zip(&found).zip(&ticks) {
+                if new != old {
+                    row[place.at] = place.of(new);
+                }
+            }
+            // Ticks become places and ticks again: exact for fifteen digits, and looked at all the same.
+            if self.ticks(row) == found {
+                return;
+            }
+        }
+        self.places.iter().zip(&self.system.point).for_each(|(place, &ticks)| row[place.at] = place.of(ticks));
+    }
+
+    /// The ticks that the constrained columns of a row leave with.
+    pub fn ticks(&self, row: &[f64]) -> Vec<i64> {
+        let lines = self.system.lines.iter().zip(&self.places);
+        lines
+            .map(|(line, place)| match self.door.decode(line.column, row[place.at]) {
+                Value::Number(x) => (x * place.per_one).round() as i64,
+                Value::Integer(x) => x,
+                _ => 0,
+            })
+            .collect()
+    }
+
+    /// Whether a row obeys all rules as it is written.
+    pub fn hold(&self, row: &[f64]) -> bool {
+        let ticks = self.ticks(row);
+        self.system.rules.iter().all(|rule| rule.holds(&ticks))
+    }
+}
+
+/// Ticks in one unit: a power of ten, exact.
+fn per_one(line: &Line) -> f64 {
+    10f64.powi(line.decimals as i32)
+}
+
+impl Place {
+    /// Where the constrained columns of a schema stand.
+    fn all(schema: &Schema, system: &System) -> Vec<Place> {
+        let features = schema.features();
+        let one = |line: &Line| {
+            let (min, max, log) = match schema.columns[line.column].kind {
+                ColumnKind::Continuous { min, max, .. } => (min, max, false),
+                ColumnKind::Integer { min, max, .. } => (min as f64, max as f64, false),
+                _ => (0.0, 1.0, false),
+            };
+            let at = features.iter().position(|&c| c == line.column).unwrap_or(0);
+            let mut place = Place { at, min, max, per_one: per_one(line), log, ends: (0.0, 1.0) };
+            place.ends = (place.of(line.least), place.of(line.most));
+            place
+        };
+        system.lines.iter().map(one).collect()
+    }
+
+    /// The place between the bounds of a number of ticks.
+    fn of(&self, ticks: i64) -> f64 {
+        let value = ticks as f64 / self.per_one;
+        let place = if self.log {
+            libm::log(value / self.min) / libm::log(self.max / self.min)
+        } else {
+            (value - self.min) / (self.max - self.min)
+        };
+        place.clamp(0.0, 1.0)
+    }
+
+    /// The ticks at a place, with a fraction, and how many more there are along the line at that pace.
+    fn ticks(&self, unit: f64) -> (f64, f64) {
+        if self.log {
+            let ratio = libm::log(self.max / self.min);
+            let ticks = self.min * libm::exp(unit * ratio) * self.per_one;
+            (ticks, ticks * ratio)
+        } else {
+            let span = self.max - self.min;
+            ((self.min + unit * span) * self.per_one, span * self.per_one)
+        }
+    }
+}
+
+/// A rule in places, near a point: exactly what it says if all columns are linear.
+fn near(rule: &TickRule, places: &[Place], point: &[f64]) -> Rule {
+    let mut bound = rule.bound as f64;
+    let mut terms = Vec::with_capacity(rule.terms.len());
+    for &(line, factor) in &rule.terms {
+        let (ticks, pace) = places[line].ticks(point[line]);
+        bound -= factor as f64 * (ticks - pace * point[line]);
+        terms.push((line, factor as f64 * pace));
+    }
+    let size = terms.iter().map(|(_, factor)| factor.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    terms.iter_mut().for_each(|(_, factor)| *factor /= size);
+    Rule { terms, bound: bound / size, equal: rule.equal }
+}
+
+/// The point between the ends nearest to another that obeys some rules.
+///
+/// Where a column has a log scale the rules are curved in places. They are replaced by their tangents at the point found
+/// last, again and again; a chain of `e^x` comes closer from one side by at least a constant, then quadratically.
+fn project(drawn: &[f64], rules: &[&TickRule], places: &[Place]) -> Vec<f64> {
+    let ends: Vec<(f64, f64)> = places.iter().map(|place| place.ends).collect();
+    let mut point = drawn.to_vec();
+    for _ in 0..if places.iter().any(|place| place.log) { TANGENTS } else { 1 } {
+        let tangents: Vec<Rule> = rules.iter().map(|rule| near(rule, places, &point)).collect();
+        let next = nearest(drawn, &tangents, &ends);
+        let moved = next.iter().zip(&point).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        point = next;
+        if moved < 1e-9 {
+            break;
+        }
+    }
+    point
+}
+
+#[cfg(test)]
+#[path = "constraints_tests.rs"]
+mod tests;
