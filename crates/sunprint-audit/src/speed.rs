@@ -31,7 +31,7 @@ pub struct Speed {
 /// Writes a Parquet file of float64 columns: normal values around the middle with four common factors.
 pub fn write_table(path: &Path, rows: usize, width: usize) -> Result<()> {
     let schema = unit_schema(width);
-    let float = |name: &String| Physical { name: name.clone(), physical: PhysicalType::Float64, nullable: false };
+    let float = |name: &String| Physical { nullable: false, ..Physical::new(name, PhysicalType::Float64) };
     let layout = Layout { columns: schema.columns.iter().map(|column| float(&column.name)).collect() };
     let mut writer = TableWriter::create(&Output::new(path, None), Format::Parquet, &schema, &layout)?;
     let mut weights = Stream::new(1, 20, 0);

@@ -85,11 +85,7 @@ fn plan(settings: &Settings) -> Result<Plan> {
 
 /// A schema of `width` columns between 0 and 1.
 pub fn unit_schema(width: usize) -> Schema {
-    let column = |j: usize| Column {
-        name: format!("x{j}"),
-        kind: ColumnKind::Continuous { min: 0.0, max: 1.0 },
-        role: Role::Feature,
-    };
+    let column = |j: usize| Column::new(format!("x{j}"), ColumnKind::continuous(0.0, 1.0), Role::Feature);
     let dataset = Dataset { name: "generated".to_string(), unit: Unit::Row };
     Schema { dataset, columns: (0..width).map(column).collect(), constraints: Vec::new() }
 }

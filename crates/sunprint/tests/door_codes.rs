@@ -5,7 +5,7 @@ use sunprint::door::{AHEAD, Decimal, Door, Raw};
 use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
 
 fn door(kind: ColumnKind) -> Door {
-    let column = Column { name: "x".to_string(), kind, role: Role::Feature };
+    let column = Column::new("x", kind, Role::Feature);
     Door::new(&Schema {
         dataset: Dataset { name: "t".to_string(), unit: Unit::Row },
         columns: vec![column],
@@ -49,7 +49,7 @@ proptest! {
 
     #[test]
     fn real_numbers((min, max) in bounds(), at in -0.1..1.1f64, step in 0..65_536u32) {
-        let door = door(ColumnKind::Continuous { min, max });
+        let door = door(ColumnKind::continuous(min, max));
         // Anywhere, and where one code ends and the next begins.
         let edge = min + (f64::from(step) + 0.5) / 65_535.0 * (max - min);
         let anywhere = min + at * (max - min);
@@ -60,16 +60,16 @@ proptest! {
 
     #[test]
     fn any_digits((min, max) in bounds(), text in "[+-]?[0-9]{0,25}\\.?[0-9]{0,25}([eE][+-]?[0-9]{0,4})?") {
-        agree(&door(ColumnKind::Continuous { min, max }), &text);
-        agree(&door(ColumnKind::Integer { min: -3, max: 90 }), &text);
-        agree(&door(ColumnKind::Integer { min: i64::MIN, max: i64::MAX }), &text);
+        agree(&door(ColumnKind::continuous(min, max)), &text);
+        agree(&door(ColumnKind::integer(-3, 90)), &text);
+        agree(&door(ColumnKind::integer(i64::MIN, i64::MAX)), &text);
         agree(&door(ColumnKind::Boolean { values: None }), &text);
     }
 
     #[test]
     fn whole_numbers(a in any::<i64>(), b in any::<i64>(), shift in 0..64u32, x in any::<i64>(), step in 0..65_536u64) {
         let (min, max) = ((a >> shift).min(b >> shift), (a >> shift).max(b >> shift));
-        let door = door(ColumnKind::Integer { min, max });
+        let door = door(ColumnKind::integer(min, max));
         let span = u128::from(min.abs_diff(max).max(1));
         // Anywhere, and where one code ends and the next begins.
         let edge = (2 * u128::from(step) + 1) * span / (2 * 65_535);
@@ -89,8 +89,8 @@ proptest! {
         let xs: Vec<f64> = xs.into_iter().chain([f64::NAN, f64::INFINITY, min, max, min + at * (max - min)]).collect();
         let wholes: Vec<i64> = xs.iter().map(|x| *x as i64).collect();
         for kind in [
-            ColumnKind::Continuous { min, max },
-            ColumnKind::Integer { min: -7, max: 1000 },
+            ColumnKind::continuous(min, max),
+            ColumnKind::integer(-7, 1000),
             ColumnKind::Boolean { values: None },
         ] {
             let (door, mut codes) = (door(kind), vec![0; xs.len()]);
@@ -105,17 +105,17 @@ proptest! {
 /// The quick way is not merely right: it is taken for what files are full of.
 #[test]
 fn common_spellings_are_read_quickly() {
-    let real = door(ColumnKind::Continuous { min: -10.0, max: 10.0 });
+    let real = door(ColumnKind::continuous(-10.0, 10.0));
     for text in ["0", "-3", "2.5", "0.5535421157058136", "-2.1437404518079015", "1.5e-05", "-9.999999e0", "1e22", "7."]
     {
         assert!(agree(&real, text), "{text}");
     }
-    let whole = door(ColumnKind::Integer { min: 0, max: 120 });
+    let whole = door(ColumnKind::integer(0, 120));
     for text in ["0", "17", "-4", "120", "17.0", "1e2", "999999999999999999"] {
         assert!(agree(&whole, text), "{text}");
     }
     // Too close to the edge of a code to be sure: the number is exact, or the text decides.
-    let unit = door(ColumnKind::Continuous { min: 0.0, max: 65_535.0 });
+    let unit = door(ColumnKind::continuous(0.0, 65_535.0));
     assert!(agree(&unit, "12.5"));
     assert!(!agree(&unit, "12.4999999999999999"));
 }

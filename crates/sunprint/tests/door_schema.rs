@@ -180,16 +180,16 @@ fn too_many_features_are_refused() {
 }
 
 fn sample() -> Schema {
-    let column = |name: &str, kind, role| Column { name: name.into(), kind, role };
+    let column = |name: &str, kind, role| Column::new(name, kind, role);
     Schema {
         dataset: Dataset { name: "people".into(), unit: Unit::Row },
         columns: vec![
-            column("age \"in years\"\t\\", ColumnKind::Integer { min: i64::MIN, max: i64::MAX }, Role::Feature),
-            column("sex", ColumnKind::Categorical { values: vec!["f".into(), "m".into(), "\n".into()] }, Role::Stratum),
-            column("height", ColumnKind::Continuous { min: -0.1, max: 1e300 }, Role::Label),
+            column("age \"in years\"\t\\", ColumnKind::integer(i64::MIN, i64::MAX), Role::Feature),
+            column("sex", ColumnKind::categorical(["f", "m", "\n"]), Role::Stratum),
+            column("height", ColumnKind::continuous(-0.1, 1e300), Role::Label),
             column("smoker", ColumnKind::Boolean { values: None }, Role::Feature),
             column("ill", ColumnKind::Boolean { values: Some(["no".into(), "yes".into()]) }, Role::Label),
-            column("a b", ColumnKind::Integer { min: 0, max: 9 }, Role::Feature),
+            column("a b", ColumnKind::integer(0, 9), Role::Feature),
         ],
         constraints: vec![Constraint { rule: "2 * `a b` <= 9".into() }],
     }
@@ -208,7 +208,7 @@ fn text_and_json_read_back_to_the_same_schema() {
 #[test]
 fn a_schema_that_came_from_elsewhere_is_validated() {
     let mut schema = sample();
-    schema.columns[2].kind = ColumnKind::Continuous { min: 1.0, max: 0.0 };
+    schema.columns[2].kind = ColumnKind::continuous(1.0, 0.0);
     assert_eq!(
         schema.validate().unwrap_err().to_string(),
         "`min` of column `height` must be below `max`, but 1 is not below 0"

@@ -7,7 +7,7 @@ use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
 const Q: u16 = u16::MAX;
 
 fn door(kind: ColumnKind) -> Door {
-    let column = Column { name: "x".into(), kind, role: Role::Feature };
+    let column = Column::new("x", kind, Role::Feature);
     Door::new(&Schema {
         dataset: Dataset { name: String::new(), unit: Unit::Row },
         columns: vec![column],
@@ -16,15 +16,15 @@ fn door(kind: ColumnKind) -> Door {
 }
 
 fn continuous(min: f64, max: f64) -> Door {
-    door(ColumnKind::Continuous { min, max })
+    door(ColumnKind::continuous(min, max))
 }
 
 fn integer(min: i64, max: i64) -> Door {
-    door(ColumnKind::Integer { min, max })
+    door(ColumnKind::integer(min, max))
 }
 
 fn categorical(values: &[&str]) -> Door {
-    door(ColumnKind::Categorical { values: values.iter().map(ToString::to_string).collect() })
+    door(ColumnKind::categorical(values.iter().copied()))
 }
 
 #[test]

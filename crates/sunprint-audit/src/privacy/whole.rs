@@ -63,8 +63,8 @@ pub fn trial(
 fn schema(pair: &Neighbours) -> Schema {
     let mut schema = unit_schema(pair.width);
     if pair.strata > 1 {
-        let kind = ColumnKind::Categorical { values: (0..pair.strata).map(|s| s.to_string()).collect() };
-        schema.columns.push(Column { name: "label".to_string(), kind, role: Role::Label });
+        let kind = ColumnKind::categorical((0..pair.strata).map(|s| s.to_string()));
+        schema.columns.push(Column::new("label", kind, Role::Label));
     }
     schema
 }

@@ -13,6 +13,7 @@ use crate::words::thousands;
 use sunprint::measure::{Measure, Side, StratumLattice};
 use sunprint::model::{Frame, Model};
 use sunprint::receipt::Receipt;
+use sunprint::schema::dates::{iso_day, iso_moment};
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
 /// What `show --json` prints.
@@ -146,10 +147,12 @@ fn measure(text: &mut String, model: &Model) {
 /// A column's kind and bounds in a few words.
 fn describe(column: &Column) -> String {
     let kind = match &column.kind {
-        ColumnKind::Continuous { min, max } => format!("continuous, {min} to {max}"),
-        ColumnKind::Integer { min, max } => format!("integer, {min} to {max}"),
+        ColumnKind::Continuous { min, max, .. } => format!("continuous, {min} to {max}"),
+        ColumnKind::Integer { min, max, .. } => format!("integer, {min} to {max}"),
         ColumnKind::Boolean { .. } => "boolean".to_owned(),
-        ColumnKind::Categorical { values } => format!("categorical, {}", values.join(" | ")),
+        ColumnKind::Categorical { values, .. } => format!("categorical, {}", values.join(" | ")),
+        ColumnKind::Date { min, max, .. } => format!("date, {} to {}", iso_day(*min), iso_day(*max)),
+        ColumnKind::Datetime { min, max, .. } => format!("datetime, {} to {}", iso_moment(*min), iso_moment(*max)),
     };
     match column.role {
         Role::Feature => kind,

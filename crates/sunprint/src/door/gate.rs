@@ -1,129 +1,246 @@
 //! One column's way in and out.
 
 use super::decimal::Decimal;
-use super::parse;
-use super::{Raw, Value};
-use crate::schema::{Column, ColumnKind, Line};
+use super::lists::{List, truth};
+use super::print::Ticks;
+use super::scales::{Circle, Log, Point, real_at, real_code, whole_at, whole_code};
+use super::{Raw, Value, parse};
+use crate::schema::dates::{DAY, Pattern};
+use crate::schema::{Column, ColumnKind, Form, HOT, Scale};
 use crate::tally::codes::Q;
-use std::collections::HashMap;
 
 /// The code of the middle of the bounds: 65535 / 2, rounded up.
 pub const MIDDLE: u16 = 32768;
 
-/// What the curator is told about a value. Never used on the way in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Between the bounds, or listed.
-    Good,
-    /// Below the lower bound; it becomes the lower bound.
-    Below,
-    /// Above the upper bound; it becomes the upper bound.
-    Above,
-    /// Not a number; it becomes the middle of the bounds.
-    NotANumber,
-    /// Nothing; it becomes the middle of the bounds, or the first category.
-    Empty,
-    /// Not a listed category; it becomes the first, or the middle of a boolean feature.
-    Unlisted,
-}
+/// Half of "here" as a place between 0 and 1: an absence above it is one.
+const HALF_HOT: f64 = HOT as f64 / (2.0 * Q as f64);
 
 /// One column's way in and out.
 pub struct Gate {
-    way: Way,
-    /// Of a continuous column in a constraint: ticks in one unit, the lowest and the highest tick.
-    ticks: Option<(f64, f64, f64)>,
+    pub(super) way: Way,
+    form: Form,
+    len: usize,
+    /// Whether missing values are kept.
+    missing: bool,
 }
 
-enum Way {
-    /// `scale` is 65535 / (max - min).
-    Continuous {
+pub(super) enum Way {
+    /// `scale` is 65535 / (max - min); `ticks` where the number of decimals is given, or matters.
+    Real {
         min: f64,
         max: f64,
         scale: f64,
+        ticks: Option<Ticks>,
     },
-    Integer {
+    RealLog {
+        min: f64,
+        max: f64,
+        log: Log,
+        ticks: Option<Ticks>,
+    },
+    Whole {
         min: i64,
         max: i64,
         span: u64,
     },
+    WholeLog {
+        min: i64,
+        max: i64,
+        log: Log,
+    },
+    Circle {
+        min: f64,
+        max: f64,
+        circle: Circle,
+        ticks: Option<Ticks>,
+    },
     Boolean {
         values: Option<[String; 2]>,
     },
-    Categorical {
-        values: Vec<String>,
-        places: HashMap<String, u32>,
-        integers: HashMap<i64, u32>,
+    Ordered(List),
+    OneHot(List),
+    /// Steps of `step` seconds.
+    Time {
+        min: i64,
+        max: i64,
+        span: u64,
+        step: i64,
+        pattern: Pattern,
     },
+}
+
+/// A value as it will stand in its block: two codes, a mark for a missing value, or a category. The same for all values
+/// that have the same codes. No `Debug`: it is private.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Token(u64);
+
+impl Token {
+    const ABSENT: u64 = 1 << 32;
 }
 
 impl Gate {
     pub(super) fn new(column: &Column) -> Self {
-        let way = match &column.kind {
-            &ColumnKind::Continuous { min, max } => Way::Continuous { min, max, scale: f64::from(Q) / (max - min) },
-            &ColumnKind::Integer { min, max } => Way::Integer { min, max, span: min.abs_diff(max).max(1) },
-            ColumnKind::Boolean { values } => Way::Boolean { values: values.clone() },
-            ColumnKind::Categorical { values } => {
-                let numbered = || values.iter().zip(0u32..);
-                let mut integers = HashMap::new();
-                for (text, place) in numbered() {
-                    if let Some(whole) = parse::integer(text) {
-                        integers.entry(whole).or_insert(place);
-                    }
-                }
-                Way::Categorical {
-                    places: numbered().map(|(text, place)| (text.clone(), place)).collect(),
-                    integers,
-                    values: values.clone(),
-                }
+        let (form, len) = column.form();
+        let time = |min: i64, max: i64, step, format: &Option<String>| {
+            let moments = step == 1;
+            let pattern = format.as_ref().and_then(|format| Pattern::new(format, moments).ok());
+            Way::Time {
+                min,
+                max,
+                span: span(min, max),
+                step,
+                pattern: pattern.unwrap_or_else(|| Pattern::iso(moments)),
             }
         };
-        Gate { way, ticks: None }
-    }
-
-    /// Makes the column leave in whole ticks whatever the format, as constraints between columns need it.
-    pub(super) fn keep_to(&mut self, line: &Line) {
-        // Powers of ten up to 15 and whole numbers of fifteen digits are exact.
-        self.ticks = Some((10f64.powi(line.decimals as i32), line.least as f64, line.most as f64));
-    }
-
-    /// The nearest value that can leave.
-    #[inline]
-    fn settled(&self, value: f64) -> f64 {
-        self.ticks.map_or(value, |(per_one, least, most)| (value * per_one).round().clamp(least, most) / per_one)
-    }
-
-    /// The code of a value: clamped, then rounded to the nearest. A categorical column's code is its category.
-    #[inline]
-    pub fn encode(&self, raw: Raw) -> u16 {
-        match (&self.way, raw) {
-            (Way::Continuous { min, scale, .. }, Raw::Number(x)) => real_code(x, *min, *scale),
-            (Way::Continuous { min, scale, .. }, Raw::Integer(x)) => real_code(x as f64, *min, *scale),
-            (Way::Continuous { min, scale, .. }, Raw::Text(text)) => {
-                parse::number(text).map_or(MIDDLE, |x| real_code(x, *min, *scale))
+        let way = match &column.kind {
+            &ColumnKind::Continuous { min, max, scale, decimals } => {
+                let ticks = decimals.map(|decimals| Ticks::fixed(min, max, decimals));
+                match scale {
+                    Scale::Linear => Way::Real { min, max, scale: f64::from(Q) / (max - min), ticks },
+                    Scale::Log => Way::RealLog { min, max, log: Log::new(min, max), ticks },
+                    Scale::Cyclic => Way::Circle { min, max, circle: Circle::real(min, max), ticks },
+                }
             }
-            (Way::Integer { min, max, span }, Raw::Integer(x)) => whole_code(x, *min, *max, *span),
-            (Way::Integer { min, max, span }, Raw::Number(x)) => real_whole_code(x, *min, *max, *span),
-            (Way::Integer { min, max, span }, Raw::Text(text)) => match parse::integer(text) {
-                Some(x) => whole_code(x, *min, *max, *span),
-                None => parse::number(text).map_or(MIDDLE, |x| real_whole_code(x, *min, *max, *span)),
+            &ColumnKind::Integer { min, max, scale } => match scale {
+                Scale::Linear => Way::Whole { min, max, span: span(min, max) },
+                Scale::Log => Way::WholeLog { min, max, log: Log::new(min as f64, max as f64) },
+                Scale::Cyclic => {
+                    let circle = Circle::whole(min, max);
+                    Way::Circle { min: min as f64, max: max as f64, circle, ticks: None }
+                }
             },
-            (Way::Continuous { min, scale, .. }, Raw::Truth(x)) => real_code(f64::from(u8::from(x)), *min, *scale),
-            (Way::Integer { min, max, span }, Raw::Truth(x)) => whole_code(i64::from(x), *min, *max, *span),
-            (Way::Boolean { .. }, raw) => match self.truth(raw) {
-                Some(false) => 0,
-                Some(true) => Q,
-                None => MIDDLE,
-            },
-            (Way::Categorical { .. }, raw) => self.category(raw).min(u32::from(Q)) as u16,
-            (_, Raw::Empty) => MIDDLE,
+            ColumnKind::Boolean { values } => Way::Boolean { values: values.clone() },
+            ColumnKind::Categorical { values, ordered: true, other } => {
+                Way::Ordered(List::new(values, other.as_deref()))
+            }
+            ColumnKind::Categorical { values, other, .. } => Way::OneHot(List::new(values, other.as_deref())),
+            ColumnKind::Date { min, max, format } => time(*min, *max, DAY, format),
+            ColumnKind::Datetime { min, max, format } => time(*min, *max, 1, format),
+        };
+        Gate { way, form, len, missing: column.may_be_missing() }
+    }
+
+    /// Makes a real number leave as the same whole ticks in every format, as constraints between columns need it.
+    pub(super) fn keep_to_ticks(&mut self) {
+        if let Way::Real { min, max, ticks, .. } = &mut self.way {
+            ticks.get_or_insert_with(|| Ticks::new(*min, *max));
         }
     }
 
-    /// The codes of many real numbers, one after the other.
+    /// The number of coordinates of the column's block, with the absence.
+    pub fn width(&self) -> usize {
+        self.len + usize::from(self.has_absence())
+    }
+
+    fn has_absence(&self) -> bool {
+        self.missing && self.form != Form::OneHot
+    }
+
+    /// Whether values may be missing on the way out.
+    pub fn may_be_empty(&self) -> bool {
+        self.missing
+    }
+
+    /// Whether the column is a single coordinate.
+    pub fn is_single(&self) -> bool {
+        self.form == Form::Line && !self.missing
+    }
+
+    /// Whether the column holds numbers on a line, whose digits can be read where they stand.
+    pub fn is_number(&self) -> bool {
+        matches!(self.way, Way::Real { .. } | Way::RealLog { .. } | Way::Whole { .. } | Way::WholeLog { .. })
+    }
+
+    /// The code of a value on a line: clamped, then rounded to the nearest; the middle if there is none. On a circle the
+    /// first of two. The code of a category without an order is its number.
+    #[inline]
+    pub fn encode(&self, raw: Raw) -> u16 {
+        (self.token(raw).0 & 0xffff) as u16
+    }
+
+    /// What a value becomes, before it takes its coordinates.
+    #[inline]
+    pub fn token(&self, raw: Raw) -> Token {
+        if let Way::OneHot(_) = self.way {
+            return Token(u64::from(self.category(raw)));
+        }
+        match self.codes(raw) {
+            Some((one, two)) => Token(u64::from(one) | u64::from(two) << 16),
+            None => Token(u64::from(MIDDLE) | u64::from(MIDDLE) << 16 | Token::ABSENT),
+        }
+    }
+
+    /// Writes the coordinates of a value, all of them.
+    #[inline]
+    pub fn spread(&self, token: Token, out: &mut [u16]) {
+        match self.form {
+            Form::OneHot => {
+                out.fill(0);
+                // There is a coordinate for every category.
+                if let Some(here) = out.get_mut(token.0 as usize) {
+                    *here = HOT;
+                }
+                return;
+            }
+            Form::Circle => [out[0], out[1]] = [token.0 as u16, (token.0 >> 16) as u16],
+            Form::Line => out[0] = token.0 as u16,
+        }
+        if self.missing {
+            out[self.len] = if token.0 & Token::ABSENT != 0 { HOT } else { 0 };
+        }
+    }
+
+    /// The coordinates of a value.
+    pub fn encode_block(&self, raw: Raw, out: &mut [u16]) {
+        self.spread(self.token(raw), out);
+    }
+
+    /// The codes of a value that can be read, on a line (the second is 0) or a circle.
+    #[inline]
+    fn codes(&self, raw: Raw) -> Option<(u16, u16)> {
+        let code = match &self.way {
+            Way::Real { min, scale, .. } => real_code(number(raw)?, *min, *scale),
+            Way::Whole { min, max, span } => whole_code(whole(raw)?, *min, *max, *span),
+            Way::RealLog { log, .. } => log.code(number(raw)?),
+            Way::WholeLog { min, max, log } => log.code(whole(raw)?.clamp(*min, *max) as f64),
+            Way::Circle { circle, .. } => return self.circle_codes(circle, raw),
+            Way::Boolean { values } => truth(values.as_ref(), raw)?.then_some(Q).unwrap_or(0),
+            Way::Ordered(list) if self.is_blank(raw) && list.place(raw).is_none() => return None,
+            Way::Ordered(list) => {
+                let last = list.values.len().saturating_sub(1).max(1);
+                whole_code(i64::from(list.place(raw).unwrap_or(list.other)), 0, last as i64, last as u64)
+            }
+            Way::Time { min, max, span, .. } => whole_code(self.time(raw)?, *min, *max, *span),
+            Way::OneHot(_) => return None,
+        };
+        Some((code, 0))
+    }
+
+    fn circle_codes(&self, circle: &Circle, raw: Raw) -> Option<(u16, u16)> {
+        if circle.is_whole()
+            && let Some(x) = exact_whole(raw)
+        {
+            return Some(circle.whole_code(x));
+        }
+        circle.code(number(raw)?)
+    }
+
+    /// The step of a moment, if the value is one.
+    pub(super) fn time(&self, raw: Raw) -> Option<i64> {
+        let Way::Time { step, pattern, .. } = &self.way else { return None };
+        let moment = match raw {
+            Raw::Moment(moment) => moment,
+            Raw::Text(text) => pattern.read(text).or_else(|| pattern.read(parse::bare(text)))?,
+            _ => return None,
+        };
+        Some(moment.div_euclid(*step))
+    }
+
+    /// The codes of many real numbers, one after the other, for a column that is a single coordinate.
     #[inline]
     pub fn encode_reals<'c>(&self, numbers: impl Iterator<Item = f64>, codes: impl Iterator<Item = &'c mut u16>) {
         match &self.way {
-            Way::Continuous { min, scale, .. } => {
+            Way::Real { min, scale, .. } => {
                 let (min, scale) = (*min, *scale);
                 numbers.zip(codes).for_each(|(x, code)| *code = real_code(x, min, scale));
             }
@@ -131,15 +248,15 @@ impl Gate {
         }
     }
 
-    /// The codes of many whole numbers, one after the other.
+    /// The codes of many whole numbers, one after the other, for a column that is a single coordinate.
     #[inline]
     pub fn encode_wholes<'c>(&self, numbers: impl Iterator<Item = i64>, codes: impl Iterator<Item = &'c mut u16>) {
         match &self.way {
-            Way::Continuous { min, scale, .. } => {
+            Way::Real { min, scale, .. } => {
                 let (min, scale) = (*min, *scale);
                 numbers.zip(codes).for_each(|(x, code)| *code = real_code(x as f64, min, scale));
             }
-            Way::Integer { min, max, span } => {
+            Way::Whole { min, max, span } => {
                 let (min, max, span) = (*min, *max, *span);
                 numbers.zip(codes).for_each(|(x, code)| *code = whole_code(x, min, max, span));
             }
@@ -152,48 +269,104 @@ impl Gate {
     pub fn encode_decimal(&self, decimal: Decimal) -> Option<u16> {
         match &self.way {
             // The cast and each operation before it keep the order of numbers, so their code never falls.
-            Way::Continuous { min, scale, .. } => decimal.code(|x| real_code(x, *min, *scale)),
-            Way::Integer { min, max, span } => match decimal.whole() {
+            Way::Real { min, scale, .. } => decimal.code(|x| real_code(x, *min, *scale)),
+            Way::Whole { min, max, span } => match decimal.whole() {
                 Some(x) => Some(whole_code(x, *min, *max, *span)),
-                None => decimal.exact().map(|x| real_whole_code(x, *min, *max, *span)),
+                None => decimal.exact().map(|x| whole_code(x.round() as i64, *min, *max, *span)),
             },
-            Way::Boolean { .. } | Way::Categorical { .. } => None,
+            // A logarithm in software need not keep the order in its last digit.
+            Way::RealLog { .. } => decimal.exact().map(|x| self.encode(Raw::Number(x))),
+            Way::WholeLog { .. } => match decimal.whole() {
+                Some(x) => Some(self.encode(Raw::Integer(x))),
+                None => decimal.exact().map(|x| self.encode(Raw::Number(x))),
+            },
+            _ => None,
         }
     }
 
-    /// Whether the column holds numbers.
-    pub fn is_number(&self) -> bool {
-        matches!(self.way, Way::Continuous { .. } | Way::Integer { .. })
-    }
-
-    /// The category of a value; what is not listed takes the first. Numbers have no categories: always 0.
+    /// The category of a value; what is not listed takes the place that the schema says, and a missing value the last
+    /// where it is kept. Numbers have no categories: always 0.
     pub fn category(&self, raw: Raw) -> u32 {
         match &self.way {
-            Way::Boolean { .. } => self.truth(raw).map_or(0, u32::from),
-            Way::Categorical { .. } => self.listed(raw).unwrap_or(0),
-            Way::Continuous { .. } | Way::Integer { .. } => 0,
+            Way::Boolean { values } => match truth(values.as_ref(), raw) {
+                Some(truth) => u32::from(truth),
+                None => 2 * u32::from(self.missing),
+            },
+            Way::Ordered(list) | Way::OneHot(list) => match list.place(raw) {
+                Some(place) => place,
+                None if self.missing && self.is_blank(raw) => list.values.len() as u32,
+                None => list.other,
+            },
+            _ => 0,
         }
     }
 
-    /// The value at a place between the bounds: 0 is the lower bound, 1 the upper; outside is clamped.
+    /// The value at a place of a line: 0 is the lower bound, 1 the upper; outside is clamped.
     #[inline]
     pub fn decode(&self, unit: f64) -> Value<'_> {
-        match &self.way {
-            Way::Continuous { min, max, .. } => Value::Number(self.settled(real_at(unit, *min, *max))),
-            Way::Integer { min, max, span } => Value::Integer(whole_at(inside(unit), *min, *max, *span)),
-            Way::Boolean { .. } => Value::Truth(inside(unit) >= 0.5),
-            Way::Categorical { values, .. } => {
-                let place = (inside(unit) * values.len() as f64) as usize;
-                Value::Category(&values[place.min(values.len() - 1)])
+        self.decode_line(unit).0
+    }
+
+    /// The same, with the category where there is one.
+    #[inline]
+    pub fn decode_line(&self, unit: f64) -> (Value<'_>, usize) {
+        let tick = |x: f64, ticks: &Option<Ticks>| Value::Number(ticks.as_ref().map_or(x, |ticks| ticks.rounded(x)));
+        let value = match &self.way {
+            Way::Real { min, max, ticks, .. } => tick(real_at(unit, *min, *max), ticks),
+            Way::RealLog { log, ticks, .. } => tick(log.at(unit), ticks),
+            Way::Whole { min, max, span } => Value::Integer(whole_at(unit, *min, *max, *span)),
+            Way::WholeLog { min, max, log } => Value::Integer((log.at(unit).round() as i64).clamp(*min, *max)),
+            Way::Circle { circle, ticks, .. } => match circle.at(&[unit]) {
+                Point::Real(x) => tick(x, ticks),
+                Point::Whole(x) => Value::Integer(x),
+            },
+            Way::Boolean { .. } => {
+                let truth = if unit.is_nan() { true } else { unit >= 0.5 };
+                return (Value::Truth(truth), usize::from(truth));
             }
+            Way::Ordered(list) | Way::OneHot(list) => {
+                let last = list.values.len() - 1;
+                let place = whole_at(unit, 0, last as i64, last as u64) as usize;
+                return (Value::Category(&list.values[place]), place);
+            }
+            Way::Time { min, max, span, step, .. } => match whole_at(unit, *min, *max, *span) {
+                day if *step == DAY => Value::Date(day),
+                moment => Value::Moment(moment),
+            },
+        };
+        (value, 0)
+    }
+
+    /// The value of a block of places, and its category where it has one. Any places give some value of the column.
+    pub fn decode_block(&self, units: &[f64]) -> (Value<'_>, usize) {
+        match (&self.way, self.form) {
+            (Way::OneHot(list), Form::OneHot) => {
+                let mut best = 0;
+                for (place, unit) in units.iter().enumerate().take(self.len) {
+                    // The first of equals; what is not a number is never the largest.
+                    if *unit > units[best] || units[best].is_nan() {
+                        best = place;
+                    }
+                }
+                match list.values.get(best) {
+                    Some(text) => (Value::Category(text), best),
+                    None => (Value::Empty, best),
+                }
+            }
+            _ if self.missing && units[self.len] > HALF_HOT => (Value::Empty, 0),
+            (Way::Circle { circle, ticks, .. }, _) => match circle.at(units) {
+                Point::Real(x) => (Value::Number(ticks.as_ref().map_or(x, |ticks| ticks.rounded(x))), 0),
+                Point::Whole(x) => (Value::Integer(x), 0),
+            },
+            _ => self.decode_line(units[0]),
         }
     }
 
-    /// The values at many places, if the column is continuous and in no constraint: each is what [`Gate::decode`] gives.
+    /// The values at many places, if the column is continuous, linear and never empty: each is what [`Gate::decode`]
+    /// gives.
     pub fn decode_reals<'a>(&self, units: &'a [f64]) -> Option<impl Iterator<Item = f64> + use<'a>> {
-        let (Way::Continuous { min, max, .. }, None) = (&self.way, self.ticks) else { return None };
-        let (min, max) = (*min, *max);
-        Some(units.iter().map(move |&unit| real_at(unit, min, max)))
+        let Way::Real { min, max, ticks: None, .. } = self.way else { return None };
+        (!self.missing).then(|| units.iter().map(move |&unit| real_at(unit, min, max)))
     }
 
     /// The value of a category.
@@ -202,135 +375,56 @@ impl Gate {
     /// If the column has no such category; categories come from a model, never from the rows.
     pub fn decode_category(&self, category: u32) -> Value<'_> {
         match &self.way {
-            Way::Categorical { values, .. } => Value::Category(&values[category as usize]),
+            Way::Ordered(list) | Way::OneHot(list) => match list.values.get(category as usize) {
+                None if self.missing => Value::Empty,
+                _ => Value::Category(&list.values[category as usize]),
+            },
+            _ if category > 1 => Value::Empty,
             _ => Value::Truth(category != 0),
         }
     }
 
-    /// What the curator is told about a value.
-    pub fn judge(&self, raw: Raw) -> Verdict {
-        if matches!(raw, Raw::Empty) || matches!(raw, Raw::Text(text) if text.trim().is_empty() && !self.lists(text)) {
-            return Verdict::Empty;
-        }
-        let (min, max) = match &self.way {
-            Way::Boolean { .. } => return self.truth(raw).map_or(Verdict::Unlisted, |_| Verdict::Good),
-            Way::Categorical { .. } => return self.listed(raw).map_or(Verdict::Unlisted, |_| Verdict::Good),
-            // As whole numbers first, where comparing is exact.
-            Way::Integer { min, max, .. } => {
-                let whole = match raw {
-                    Raw::Integer(x) => Some(x),
-                    Raw::Text(text) => parse::integer(text),
-                    _ => None,
-                };
-                if let Some(x) = whole {
-                    return within(x, *min, *max);
-                }
-                (*min as f64, *max as f64)
-            }
-            Way::Continuous { min, max, .. } => (*min, *max),
-        };
-        match raw {
-            Raw::Number(x) => within(x, min, max),
-            Raw::Integer(x) => within(x as f64, min, max),
-            Raw::Truth(x) => within(f64::from(u8::from(x)), min, max),
-            Raw::Text(text) => parse::number(text).map_or(Verdict::NotANumber, |x| within(x, min, max)),
-            Raw::Empty => Verdict::Empty,
-        }
-    }
-
-    fn lists(&self, text: &str) -> bool {
-        matches!(&self.way, Way::Categorical { places, .. } if places.contains_key(text))
-    }
-
-    fn truth(&self, raw: Raw) -> Option<bool> {
-        match raw {
-            Raw::Truth(truth) => Some(truth),
-            Raw::Integer(whole @ (0 | 1)) => Some(whole == 1),
-            Raw::Number(x) if x == 0.0 || x == 1.0 => Some(x == 1.0),
-            Raw::Text(text) => {
-                if let Way::Boolean { values: Some([no, yes]) } = &self.way {
-                    for spelling in [text, text.trim(), parse::bare(text)] {
-                        if spelling == no || spelling == yes {
-                            return Some(spelling == yes);
-                        }
-                    }
-                }
-                parse::truth(text)
-            }
-            _ => None,
-        }
-    }
-
-    /// The place in the list of categories, if the value is listed.
-    fn listed(&self, raw: Raw) -> Option<u32> {
-        let Way::Categorical { values, places, integers } = &self.way else { return None };
-        match raw {
-            Raw::Text(text) => {
-                [text, text.trim(), parse::bare(text)].iter().find_map(|spelling| places.get(*spelling).copied())
-            }
-            Raw::Integer(whole) => integers.get(&whole).copied(),
-            Raw::Number(x) if x.fract() == 0.0 && x.abs() < 9e15 => integers.get(&(x as i64)).copied(),
-            Raw::Number(x) => values.iter().zip(0..).find(|(text, _)| text.parse() == Ok(x)).map(|(_, place)| place),
-            Raw::Truth(truth) => {
-                values.iter().zip(0..).find(|(text, _)| parse::truth(text) == Some(truth)).map(|(_, place)| place)
-            }
-            Raw::Empty => None,
+    /// Nothing, or blank text that is not listed.
+    pub(super) fn is_blank(&self, raw: Raw) -> bool {
+        match (&self.way, raw) {
+            (_, Raw::Empty) => true,
+            (Way::Ordered(list) | Way::OneHot(list), Raw::Text(text)) => text.trim().is_empty() && !list.has(text),
+            (_, Raw::Text(text)) => text.trim().is_empty(),
+            _ => false,
         }
     }
 }
 
-/// The nearest code. The cast drops the fraction and saturates: everything below 0 becomes 0, above 65535 becomes Q,
-/// infinities included.
-#[inline]
-fn real_code(x: f64, min: f64, scale: f64) -> u16 {
-    if x.is_nan() { MIDDLE } else { ((x - min) * scale + 0.5) as u16 }
+fn span(min: i64, max: i64) -> u64 {
+    min.abs_diff(max).max(1)
 }
 
-/// The nearest code, exactly: floor((2 (x - min) Q + span) / (2 span)).
+/// The real number that a value spells; `None` for what is not a number.
 #[inline]
-fn whole_code(x: i64, min: i64, max: i64, span: u64) -> u16 {
-    let above = x.clamp(min, max).abs_diff(min);
-    // Up to 2^35 numerator and denominator are exact as `f64`. A quotient that is no integer is at least 2^-36 below
-    // the next one, which is at most 2^16; there numbers are rounded by at most 2^-38, so never up to the integer, and
-    // dropping the fraction is the floor.
-    if span <= 1 << 35 {
-        return ((2 * above * u64::from(Q) + span) as i64 as f64 / (2 * span) as i64 as f64) as u16;
+fn number(raw: Raw) -> Option<f64> {
+    let x = match raw {
+        Raw::Number(x) => x,
+        Raw::Integer(x) => x as f64,
+        Raw::Truth(x) => f64::from(u8::from(x)),
+        Raw::Text(text) => parse::number(text)?,
+        Raw::Moment(_) | Raw::Empty => return None,
+    };
+    if x.is_nan() { None } else { Some(x) }
+}
+
+/// The whole number that a value spells.
+#[inline]
+pub(super) fn exact_whole(raw: Raw) -> Option<i64> {
+    match raw {
+        Raw::Integer(x) => Some(x),
+        Raw::Truth(x) => Some(i64::from(x)),
+        Raw::Text(text) => parse::integer(text),
+        _ => None,
     }
-    let (above, span) = (u128::from(above), u128::from(span));
-    ((2 * above * u128::from(Q) + span) / (2 * span)) as u16
 }
 
-/// A real number in an integer column: the nearest whole number first. The cast saturates, and clamping follows.
+/// The whole number nearest to a value. The cast saturates, and clamping follows.
 #[inline]
-fn real_whole_code(x: f64, min: i64, max: i64, span: u64) -> u16 {
-    if x.is_nan() { MIDDLE } else { whole_code(x.round() as i64, min, max, span) }
-}
-
-/// A place between the bounds; no place at all is the middle.
-#[inline]
-fn inside(unit: f64) -> f64 {
-    if unit.is_nan() { 0.5 } else { unit.clamp(0.0, 1.0) }
-}
-
-#[inline]
-fn real_at(unit: f64, min: f64, max: f64) -> f64 {
-    (min + inside(unit) * (max - min)).clamp(min, max)
-}
-
-fn whole_at(unit: f64, min: i64, max: i64, span: u64) -> i64 {
-    // The cast saturates; a span above 2^53 loses low digits only.
-    let above = ((unit * span as f64).round() as u64).min(span);
-    min.saturating_add_unsigned(above).min(max)
-}
-
-fn within<T: PartialOrd>(x: T, min: T, max: T) -> Verdict {
-    if x < min {
-        Verdict::Below
-    } else if x > max {
-        Verdict::Above
-    } else if x >= min {
-        Verdict::Good
-    } else {
-        Verdict::NotANumber
-    }
+fn whole(raw: Raw) -> Option<i64> {
+    exact_whole(raw).or_else(|| number(raw).map(|x| x.round() as i64))
 }

@@ -1,17 +1,22 @@
 //! Values to codes and back, by the public bounds of the schema. Nothing in this room fails because of a value.
 //!
-//! A number is clamped to its bounds and rounded to the nearest of 65,536 codes; one that is empty, not a number or
-//! cannot be read becomes the middle of the bounds. A text that is not listed becomes the first listed category.
+//! A number or a date is clamped to its bounds and rounded to the nearest of 65,536 codes; one that is empty or cannot
+//! be read is missing: it becomes the middle of the bounds, and has a mark of its own where the schema keeps missing
+//! values. A text that is not listed becomes the category that the schema says, or the first.
 
 mod decimal;
 mod gate;
+mod judge;
+mod lists;
 mod parse;
 mod print;
+mod scales;
 
 use crate::schema::Schema;
 pub use decimal::{AHEAD, Decimal};
-pub use gate::{Gate, MIDDLE, Verdict};
-pub use print::{Ticks, push_integer};
+pub use gate::{Gate, MIDDLE, Token};
+pub use judge::Verdict;
+pub use print::{Significant, Ticks, push_integer};
 
 /// One value as it stands in a file.
 ///
@@ -26,6 +31,8 @@ pub enum Raw<'a> {
     Integer(i64),
     /// False or true.
     Truth(bool),
+    /// A moment in seconds since 1970-01-01, or the beginning of a day.
+    Moment(i64),
     /// Text, which may spell any of the others.
     Text(&'a str),
 }
@@ -41,6 +48,12 @@ pub enum Value<'a> {
     Truth(bool),
     /// Of a categorical column.
     Category(&'a str),
+    /// Of a date column: a day since 1970-01-01.
+    Date(i64),
+    /// Of a datetime column: seconds since 1970-01-01T00:00:00.
+    Moment(i64),
+    /// Missing.
+    Empty,
 }
 
 /// The way in and out for every column of a schema.
@@ -54,7 +67,7 @@ impl Door {
         let mut gates: Vec<Gate> = schema.columns.iter().map(Gate::new).collect();
         // A schema whose constraints contradict one another is refused before it comes here.
         for line in schema.system().map(|system| system.lines).unwrap_or_default() {
-            gates[line.column].keep_to(&line);
+            gates[line.column].keep_to_ticks();
         }
         Door { gates }
     }
@@ -84,7 +97,7 @@ impl Door {
         self.gates[column].category(Raw::Text(value))
     }
 
-    /// The value at a place between the bounds: 0 is the lower bound, 1 the upper.
+    /// The value at a place of a line: 0 is the lower bound, 1 the upper.
     pub fn decode(&self, column: usize, unit: f64) -> Value<'_> {
         self.gates[column].decode(unit)
     }

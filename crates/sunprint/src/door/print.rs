@@ -81,6 +81,8 @@ pub struct Ticks {
     least: i64,
     most: i64,
     plain: bool,
+    /// Zeros at the end are kept.
+    fixed: bool,
 }
 
 impl Ticks {
@@ -93,6 +95,16 @@ impl Ticks {
             decimals += 1;
             per_one *= 10.0;
         }
+        Ticks::with(min, max, decimals, false)
+    }
+
+    /// The ticks of a column with these bounds and so many decimals, at most 15, which are all written.
+    pub fn fixed(min: f64, max: f64, decimals: u8) -> Self {
+        Ticks::with(min, max, usize::from(decimals.min(15)), true)
+    }
+
+    fn with(min: f64, max: f64, decimals: usize, fixed: bool) -> Self {
+        let per_one = (0..decimals).fold(1.0, |power, _| power * 10.0);
         let (least, most) = ((min * per_one).ceil(), (max * per_one).floor());
         // Only while every tick is exact as an f64; other columns are rare and take the slower way.
         let plain = decimals <= 15 && least.abs() < EXACT && most.abs() < EXACT && least <= most;
@@ -110,7 +122,19 @@ impl Ticks {
             least,
             most,
             plain,
+            fixed,
         }
+    }
+
+    /// The nearest tick between the bounds.
+    #[inline]
+    pub fn rounded(&self, value: f64) -> f64 {
+        if self.plain { self.ticks(value) as f64 / self.per_one } else { value }
+    }
+
+    #[inline]
+    fn ticks(&self, value: f64) -> i64 {
+        nearest((value * self.per_one).clamp(-EXACT, EXACT)).max(self.least).min(self.most)
     }
 
     /// Appends a number.
@@ -121,7 +145,7 @@ impl Ticks {
             let _ = write!(out, "{value:?}");
             return;
         }
-        let ticks = nearest((value * self.per_one).clamp(-EXACT, EXACT)).max(self.least).min(self.most);
+        let ticks = self.ticks(value);
         if ticks < 0 {
             out.push(b'-');
         }
@@ -129,7 +153,11 @@ impl Ticks {
         push_whole(out, ticks / self.per_one_whole);
         if self.decimals > 0 {
             out.push(b'.');
-            self.push_fraction(out, ticks % self.per_one_whole);
+            if self.fixed {
+                push_digits(out, ticks % self.per_one_whole, self.decimals);
+            } else {
+                self.push_fraction(out, ticks % self.per_one_whole);
+            }
         }
     }
 
@@ -145,6 +173,34 @@ impl Ticks {
                 out.pop();
             }
         }
+    }
+}
+
+/// How a column on a log scale is written: with as many digits as the codes carry, wherever the point is.
+pub struct Significant {
+    digits: usize,
+    min: f64,
+    max: f64,
+}
+
+impl Significant {
+    /// For a column with these bounds, both above 0.
+    pub fn new(min: f64, max: f64) -> Self {
+        // From one code to the next numbers grow by this part.
+        let step = (libm::log(max) - libm::log(min)) / 65535.0;
+        let (mut digits, mut part) = (1, 1.0);
+        while part > step && digits < 17 {
+            digits += 1;
+            part /= 10.0;
+        }
+        Significant { digits, min, max }
+    }
+
+    /// Appends a number.
+    pub fn push(&self, out: &mut Vec<u8>, value: f64) {
+        let rounded: f64 = format!("{value:.*e}", self.digits - 1).parse().unwrap_or(value);
+        // Writing to memory does not fail.
+        let _ = write!(out, "{:?}", rounded.clamp(self.min, self.max));
     }
 }
 

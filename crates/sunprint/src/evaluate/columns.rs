@@ -57,9 +57,9 @@ pub struct ColumnError {
 /// The lower bound and the width of a column that is a feature. A truth value counts as 0 or 1.
 fn bounds(column: &Column) -> (f64, f64) {
     match column.kind {
-        ColumnKind::Continuous { min, max } => (min, max - min),
-        ColumnKind::Integer { min, max } => (min as f64, max as f64 - min as f64),
-        ColumnKind::Boolean { .. } | ColumnKind::Categorical { .. } => (0.0, 1.0),
+        ColumnKind::Continuous { min, max, .. } => (min, max - min),
+        ColumnKind::Integer { min, max, .. } => (min as f64, max as f64 - min as f64),
+        _ => (0.0, 1.0),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::door::{Door, Value};
 use crate::error::Result;
 use crate::math::feasible::Rule;
 use crate::math::projection::nearest;
-use crate::schema::{ColumnKind, Line, Schema, System, TickRule};
+use crate::schema::{Block, ColumnKind, Line, Scale, Schema, System, TickRule};
 
 /// Rounds of tangents where rules are curved.
 const TANGENTS: usize = 30;
@@ -26,8 +26,8 @@ pub struct Constraints {
 
 /// Where a constrained column stands in a row, and what its places mean.
 struct Place {
-    /// Its coordinate.
-    at: usize,
+    /// Its coordinates: a line, and perhaps an absence behind it.
+    block: Block,
     min: f64,
     max: f64,
     per_one: f64,
@@ -55,37 +55,51 @@ impl Constraints {
         if self.is_empty() {
             return;
         }
-        let rules: Vec<usize> = (0..self.system.rules.len()).collect();
         let ticks = self.ticks(row);
-        if rules.iter().all(|&i| self.system.rules[i].holds(&ticks)) {
+        let rules = self.rules_on(&ticks);
+        let known: Vec<i64> = ticks.iter().map(|ticks| ticks.unwrap_or(0)).collect();
+        if rules.iter().all(|&i| self.system.rules[i].holds(&known)) {
             return;
         }
-        let drawn: Vec<f64> = self.places.iter().map(|place| row[place.at].clamp(0.0, 1.0)).collect();
+        let drawn: Vec<f64> = self.places.iter().map(|place| row[place.block.start].clamp(0.0, 1.0)).collect();
         let obeyed: Vec<&TickRule> = rules.iter().map(|&i| &self.system.rules[i]).collect();
         let projected = project(&drawn, &obeyed, &self.places);
         let wish: Vec<f64> = self.places.iter().zip(&projected).map(|(place, &x)| place.ticks(x).0).collect();
-        if let Some(found) = self.system.near(&wish, &rules, STEPS * self.places.len()) {
-            for ((place, &new), &old) in self.places.iter().zip(&found).zip(&ticks) {
-                if new != old {
-                    row[place.at] = place.of(new);
-                }
-            }
-            // Ticks become places and ticks again: exact for fifteen digits, and looked at all the same.
-            if self.ticks(row) == found {
-                return;
-            }
+        let found = self.system.near(&wish, &rules, STEPS * self.places.len());
+        // Ticks become places and ticks again: exact for so many digits, and looked at all the same.
+        if !found.is_some_and(|found| self.moved(row, &ticks, &found)) {
+            self.moved(row, &ticks, &self.system.point);
         }
-        self.places.iter().zip(&self.system.point).for_each(|(place, &ticks)| row[place.at] = place.of(ticks));
     }
 
-    /// The ticks that the constrained columns of a row leave with.
-    pub fn ticks(&self, row: &[f64]) -> Vec<i64> {
+    /// Moves the constrained columns that are there to other ticks, and says whether they will leave as these.
+    fn moved(&self, row: &mut [f64], old: &[Option<i64>], new: &[i64]) -> bool {
+        let columns = self.places.iter().zip(old).zip(new);
+        columns.clone().for_each(|((place, old), &new)| {
+            if old.is_some_and(|old| old != new) {
+                row[place.block.start] = place.of(new);
+            }
+        });
+        columns.zip(self.ticks(row)).all(|(((_, old), &new), now)| old.is_none() || now == Some(new))
+    }
+
+    /// The rules on a row: those about a column that is empty in it say nothing.
+    fn rules_on(&self, ticks: &[Option<i64>]) -> Vec<usize> {
+        let there = |rule: &TickRule| rule.terms.iter().all(|&(line, _)| ticks[line].is_some());
+        (0..self.system.rules.len()).filter(|&i| there(&self.system.rules[i])).collect()
+    }
+
+    /// The ticks that the constrained columns of a row leave with; nothing for an empty cell.
+    pub fn ticks(&self, row: &[f64]) -> Vec<Option<i64>> {
         let lines = self.system.lines.iter().zip(&self.places);
         lines
-            .map(|(line, place)| match self.door.decode(line.column, row[place.at]) {
-                Value::Number(x) => (x * place.per_one).round() as i64,
-                Value::Integer(x) => x,
-                _ => 0,
+            .map(|(line, place)| {
+                let units = &row[place.block.start..place.block.end()];
+                match self.door.gate(line.column).decode_block(units).0 {
+                    Value::Number(x) => Some((x * place.per_one).round() as i64),
+                    Value::Integer(x) | Value::Date(x) | Value::Moment(x) => Some(x),
+                    _ => None,
+                }
             })
             .collect()
     }
@@ -93,31 +107,30 @@ impl Constraints {
     /// Whether a row obeys all rules as it is written.
     pub fn hold(&self, row: &[f64]) -> bool {
         let ticks = self.ticks(row);
-        self.system.rules.iter().all(|rule| rule.holds(&ticks))
+        let known: Vec<i64> = ticks.iter().map(|ticks| ticks.unwrap_or(0)).collect();
+        self.rules_on(&ticks).iter().all(|&i| self.system.rules[i].holds(&known))
     }
-}
-
-/// Ticks in one unit: a power of ten, exact.
-fn per_one(line: &Line) -> f64 {
-    10f64.powi(line.decimals as i32)
 }
 
 impl Place {
     /// Where the constrained columns of a schema stand.
     fn all(schema: &Schema, system: &System) -> Vec<Place> {
-        let features = schema.features();
+        let blocks = schema.blocks();
         let one = |line: &Line| {
-            let (min, max, log) = match schema.columns[line.column].kind {
-                ColumnKind::Continuous { min, max, .. } => (min, max, false),
-                ColumnKind::Integer { min, max, .. } => (min as f64, max as f64, false),
-                _ => (0.0, 1.0, false),
+            let kind = &schema.columns[line.column].kind;
+            let (min, max) = match *kind {
+                ColumnKind::Continuous { min, max, .. } => (min, max),
+                _ => (line.least as f64, line.most as f64),
             };
-            let at = features.iter().position(|&c| c == line.column).unwrap_or(0);
-            let mut place = Place { at, min, max, per_one: per_one(line), log, ends: (0.0, 1.0) };
+            let block = *blocks.iter().find(|block| block.column == line.column)?;
+            // Powers of ten up to 15 are exact.
+            let per_one = 10f64.powi(line.decimals as i32);
+            let mut place = Place { block, min, max, per_one, log: kind.scale() == Scale::Log, ends: (0.0, 1.0) };
             place.ends = (place.of(line.least), place.of(line.most));
-            place
+            Some(place)
         };
-        system.lines.iter().map(one).collect()
+        // Columns that can be in a constraint have a block.
+        system.lines.iter().filter_map(one).collect()
     }
 
     /// The place between the bounds of a number of ticks.

@@ -126,6 +126,7 @@ fn sums_of_integers_and_of_decimals_are_exact() {
     let constraints = Constraints::new(&schema).unwrap();
     // 16 + 16 = 10 of 30: nearest in places is a move of all three.
     let moved = constraints.ticks(&enforced(&constraints, &[0.8, 0.8, 1.0 / 3.0]));
+    let moved: Vec<i64> = moved.into_iter().flatten().collect();
     assert_eq!(moved[0] + moved[1], moved[2]);
     assert!(moved[0].abs_diff(moved[1]) <= 1 && (10..=14).contains(&moved[0]), "{moved:?}");
     // Far too many rules for one row: a chain of 24 columns, drawn upside down.
@@ -137,4 +138,78 @@ fn sums_of_integers_and_of_decimals_are_exact() {
     let after = enforced(&constraints, &row);
     assert!(constraints.hold(&after));
     assert!(after.iter().all(|x| (x - 0.5).abs() < 0.05), "all meet in the middle: {after:?}");
+}
+
+fn column(name: &str, rest: &str) -> String {
+    format!("[[column]]\nname = \"{name}\"\n{rest}\n")
+}
+
+/// On a log scale rules are curved, and still the row is the nearest: a = b meet in the middle of their logarithms.
+#[test]
+fn log_scales_meet_at_equal_ratios() {
+    let log = "kind = \"continuous\"\nmin = 0.01\nmax = 10000\nscale = \"log\"\ndecimals = 4";
+    let text =
+        column("a", log) + &column("b", log) + &column("c", "kind = \"integer\"\nmin = 1\nmax = 1000\nscale = \"log\"");
+    let one = Schema::parse(&(text.clone() + "[[constraint]]\nrule = \"a <= b\"\n"), "t").unwrap();
+    let constraints = Constraints::new(&one).unwrap();
+    let after = enforced(&constraints, &[0.9, 0.1, 0.3]);
+    assert!(constraints.hold(&after));
+    assert!((after[0] - 0.5).abs() < 1e-4 && (after[1] - 0.5).abs() < 1e-4 && after[2] == 0.3, "{after:?}");
+    let sum = Schema::parse(&(text.clone() + "[[constraint]]\nrule = \"a + b = c\"\n"), "t").unwrap();
+    let constraints = Constraints::new(&sum).unwrap();
+    let mut random = Stream::new(8, 0, 0);
+    for _ in 0..200 {
+        let row: Vec<f64> = (0..3).map(|_| random.unit()).collect();
+        let after = enforced(&constraints, &row);
+        assert!(constraints.hold(&after), "{row:?} {after:?}");
+        assert_eq!(enforced(&constraints, &after), after);
+        // No row of a coarse search is nearer, up to what a step of one in `c` means on a log scale.
+        let far = |x: &[f64]| x.iter().zip(&row).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+        let mut best = f64::INFINITY;
+        for ticks in 1..=1000 {
+            let c = place_of(f64::from(ticks), 1.0, 1000.0);
+            for part in 1..200 {
+                let a = f64::from(ticks) * f64::from(part) / 200.0;
+                let (a, b) = (place_of(a, 0.01, 1e4), place_of(f64::from(ticks) - a, 0.01, 1e4));
+                if (0.0..=1.0).contains(&a) && (0.0..=1.0).contains(&b) {
+                    best = best.min(far(&[a, b, c]));
+                }
+            }
+        }
+        assert!(far(&after) < best + 0.06, "{row:?} {after:?}: {} and {best}", far(&after));
+    }
+    let without = text.replacen("\ndecimals = 4", "", 1) + "[[constraint]]\nrule = \"a <= b\"\n";
+    let error = Schema::parse(&without, "t").unwrap_err();
+    assert!(error.to_string().contains("column `a` has a log scale and no `decimals`"), "{error}");
+}
+
+fn place_of(value: f64, min: f64, max: f64) -> f64 {
+    (value / min).ln() / (max / min).ln()
+}
+
+#[test]
+fn dates_are_compared_and_empty_cells_are_free() {
+    let date = "kind = \"date\"\nmin = \"1900-01-01\"\nmax = \"2030-12-31\"";
+    let text = column("born", date) + &column("died", &format!("{date}\nmissing = \"allow\""));
+    let text = text + "[[constraint]]\nrule = \"born < died\"\n";
+    let schema = Schema::parse(&text, "t").unwrap();
+    let constraints = Constraints::new(&schema).unwrap();
+    assert_eq!(schema.width(), 3);
+    let after = enforced(&constraints, &[0.8, 0.6, 0.0]);
+    let ticks = constraints.ticks(&after);
+    assert!(ticks[0] < ticks[1] && (after[0] - 0.7).abs() < 1e-3 && (after[1] - 0.7).abs() < 1e-3, "{after:?}");
+    let empty = [0.8, 0.5, 0.7];
+    assert_eq!(enforced(&constraints, &empty), empty, "no date of death, no rule");
+    for (rule, sentence) in [
+        ("born + died <= 3", "does more with dates than compare two of them"),
+        ("born <= died - 3", "does more with dates than compare two of them"),
+        ("born <= 2 * died", "does more with dates than compare two of them"),
+        ("born >= 3", "does more with dates than compare two of them"),
+    ] {
+        let error = Schema::parse(&text.replace("born < died", rule), "t").unwrap_err();
+        assert!(error.to_string().contains(sentence), "{error}");
+    }
+    let hour = column("hour", "kind = \"integer\"\nmin = 0\nmax = 23\nscale = \"cyclic\"");
+    let error = Schema::parse(&(hour + "[[constraint]]\nrule = \"hour <= 3\"\n"), "t").unwrap_err();
+    assert!(error.to_string().contains("column `hour` is cyclic and cannot be in a constraint"), "{error}");
 }

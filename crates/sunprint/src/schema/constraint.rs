@@ -3,7 +3,7 @@
 //! A rule is a text with two sums and a sign between them. It is read here into whole numbers, without rounding.
 
 use super::rules::Fault;
-use super::{Column, ColumnKind};
+use super::{Column, ColumnKind, Scale};
 use serde::{Deserialize, Serialize};
 
 /// The largest number of constraints.
@@ -221,10 +221,31 @@ fn named(name: &str, at: usize, columns: &[Column]) -> Result<usize, Refusal> {
         let rule = format!("column `{name}` is {} and cannot be in a constraint", kind.word());
         return refuse(at, rule, "constraints are between continuous and integer columns, or between two dates");
     }
+    if kind.scale() == Scale::Cyclic {
+        let hint = "on a circle nothing is above or below; constraints need `scale = \"linear\"` or \"log\"";
+        return refuse(at, format!("column `{name}` is cyclic and cannot be in a constraint"), hint);
+    }
     Ok(c)
 }
 
-/// Dates are compared with dates and nothing else.
-fn dates(_text: &str, _linear: &Linear, _columns: &[Column]) -> Result<(), Refusal> {
-    Ok(())
+/// Dates are compared with dates of their own kind and nothing else.
+fn dates(text: &str, linear: &Linear, columns: &[Column]) -> Result<(), Refusal> {
+    let kind = |c: usize| match columns[c].kind {
+        ColumnKind::Date { .. } => 1,
+        ColumnKind::Datetime { .. } => 2,
+        _ => 0,
+    };
+    if linear.terms.iter().all(|&(c, _)| kind(c) == 0) {
+        return Ok(());
+    }
+    let one = |x: Exact| x.mantissa.abs() == 10i128.pow(x.decimals);
+    let compared = match linear.terms[..] {
+        [(a, x), (b, y)] => kind(a) == kind(b) && one(x) && one(y) && (x.mantissa < 0) != (y.mantissa < 0),
+        _ => false,
+    };
+    if compared && linear.bound.mantissa == 0 {
+        return Ok(());
+    }
+    let rule = format!("the rule `{text}` does more with dates than compare two of them");
+    refuse(0, rule, "write for instance `born <= died`, both of kind date or both of kind datetime")
 }

@@ -2,7 +2,11 @@
 //!
 //! A schema never looks at the rows. Whatever it says is public, so its errors may name every value in it.
 
+mod blocks;
+mod column;
 mod constraint;
+pub mod dates;
+mod kinds;
 mod lattice;
 mod parse;
 mod rules;
@@ -13,8 +17,10 @@ use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+pub use blocks::{Block, Form, HOT};
+pub use column::{Column, ColumnKind, Missing, Role, Scale};
 pub use constraint::{Constraint, MOST_CONSTRAINTS};
-pub use rules::{MOST_FEATURES, MOST_STRATA};
+pub use rules::{MOST_COORDINATES, MOST_STRATA};
 pub use system::{Line, System, TickRule};
 pub use write::text as toml_text;
 
@@ -45,105 +51,6 @@ pub struct Dataset {
 pub enum Unit {
     /// One row is replaced by another; the number of rows is public.
     Row,
-}
-
-/// One column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Column {
-    /// The name, as in the header of the data file.
-    pub name: String,
-    /// What its values are, with their public bounds.
-    pub kind: ColumnKind,
-    /// What it is for.
-    pub role: Role,
-}
-
-/// What the values of a column are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum ColumnKind {
-    /// Real numbers between two bounds.
-    Continuous {
-        /// The lower bound.
-        min: f64,
-        /// The upper bound.
-        max: f64,
-    },
-    /// Whole numbers between two bounds, both included.
-    Integer {
-        /// The lower bound.
-        min: i64,
-        /// The upper bound.
-        max: i64,
-    },
-    /// False or true.
-    Boolean {
-        /// How false and true are written, where not as `false` and `true`.
-        #[serde(default)]
-        values: Option<[String; 2]>,
-    },
-    /// One of some listed texts.
-    Categorical {
-        /// The listed texts; the first also stands for everything that is not listed.
-        values: Vec<String>,
-    },
-}
-
-/// What a column is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// One coordinate of a row.
-    Feature,
-    /// What a row is used to predict: a category splits the measure first, a number is one more coordinate.
-    Label,
-    /// A category that splits the measure first.
-    Stratum,
-}
-
-impl ColumnKind {
-    /// The word for it in a schema file.
-    pub fn word(&self) -> &'static str {
-        match self {
-            ColumnKind::Continuous { .. } => "continuous",
-            ColumnKind::Integer { .. } => "integer",
-            ColumnKind::Boolean { .. } => "boolean",
-            ColumnKind::Categorical { .. } => "categorical",
-        }
-    }
-}
-
-impl Role {
-    /// The word for it in a schema file.
-    pub fn word(self) -> &'static str {
-        match self {
-            Role::Feature => "feature",
-            Role::Label => "label",
-            Role::Stratum => "stratum",
-        }
-    }
-}
-
-impl Column {
-    /// Whether the column splits the table into strata (a category with role label or stratum) rather than being a
-    /// coordinate of a row.
-    pub fn splits(&self) -> bool {
-        match self.kind {
-            ColumnKind::Categorical { .. } => true,
-            ColumnKind::Boolean { .. } => self.role != Role::Feature,
-            ColumnKind::Continuous { .. } | ColumnKind::Integer { .. } => false,
-        }
-    }
-
-    /// The texts that the column may hold, in the order of their category numbers; empty for numbers.
-    pub fn categories(&self) -> Vec<&str> {
-        match &self.kind {
-            ColumnKind::Categorical { values } => values.iter().map(String::as_str).collect(),
-            ColumnKind::Boolean { values: Some([no, yes]) } => vec![no, yes],
-            ColumnKind::Boolean { values: None } => vec!["false", "true"],
-            ColumnKind::Continuous { .. } | ColumnKind::Integer { .. } => Vec::new(),
-        }
-    }
 }
 
 impl Schema {
@@ -194,14 +101,9 @@ impl Schema {
         write::schema(self)
     }
 
-    /// The columns that are coordinates of a row, in schema order: coordinate `j` is column `features()[j]`.
+    /// The columns that do not split the table, in schema order: each becomes a block of coordinates.
     pub fn features(&self) -> Vec<usize> {
         (0..self.columns.len()).filter(|&c| !self.columns[c].splits()).collect()
-    }
-
-    /// The number of coordinates of a row, d.
-    pub fn width(&self) -> usize {
-        self.columns.iter().filter(|column| !column.splits()).count()
     }
 
     /// The columns that split the table into strata, in schema order.
@@ -209,9 +111,10 @@ impl Schema {
         (0..self.columns.len()).filter(|&c| self.columns[c].splits()).collect()
     }
 
-    /// The number of strata: the product of the categories of all columns that split; 1 if there are none.
+    /// The number of strata: the product of the categories of all columns that split, with one more where
+    /// a value may be missing; 1 if there are none.
     pub fn strata(&self) -> usize {
-        self.stratum_columns().iter().map(|&c| self.columns[c].categories().len()).product()
+        self.stratum_columns().iter().map(|&c| self.columns[c].radix()).product()
     }
 
     /// The number of the stratum with these categories, one for each of [`Schema::stratum_columns`]; the last column
@@ -220,7 +123,7 @@ impl Schema {
         let columns = self.stratum_columns();
         assert_eq!(columns.len(), categories.len(), "schema: one category for each column that splits");
         columns.iter().zip(categories).fold(0, |stratum, (&c, &category)| {
-            let radix = self.columns[c].categories().len() as u32;
+            let radix = self.columns[c].radix() as u32;
             assert!(category < radix, "schema: a category is one of the listed ones");
             stratum * radix + category
         })
@@ -230,7 +133,7 @@ impl Schema {
     pub fn categories_of(&self, mut stratum: u32) -> Vec<u32> {
         let mut categories = Vec::new();
         for &c in self.stratum_columns().iter().rev() {
-            let radix = self.columns[c].categories().len() as u32;
+            let radix = self.columns[c].radix() as u32;
             categories.push(stratum % radix);
             stratum /= radix;
         }

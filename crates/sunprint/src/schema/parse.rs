@@ -1,6 +1,6 @@
 //! The text of a schema file to a [`Schema`], with errors that name line, column and rule.
 
-use super::{Column, ColumnKind, Constraint, Dataset, Role, Schema, System, Unit, rules};
+use super::{Column, Constraint, Dataset, Missing, Role, Schema, System, Unit, kinds, rules};
 use crate::error::{Error, Kind, Result};
 use std::ops::Range;
 use toml::Spanned;
@@ -8,16 +8,17 @@ use toml::de::{DeTable, DeValue};
 
 type Entry<'t, 'i> = (Range<usize>, &'t Spanned<DeValue<'i>>);
 
-const COLUMN_KEYS: [&str; 7] = ["name", "kind", "min", "max", "values", "role", "missing"];
+const COLUMN_KEYS: [&str; 12] =
+    ["name", "kind", "min", "max", "values", "scale", "decimals", "ordered", "other", "format", "missing", "role"];
 
 /// The text with its name, to say where an error is.
-struct Page<'a> {
+pub(super) struct Page<'a> {
     text: &'a str,
     place: &'a str,
 }
 
 impl Page<'_> {
-    fn refuse(&self, at: usize, rule: impl Into<String>, hint: impl Into<String>) -> Error {
+    pub(super) fn refuse(&self, at: usize, rule: impl Into<String>, hint: impl Into<String>) -> Error {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
@@ -127,22 +128,22 @@ fn parse_dataset(page: &Page, table: &DeTable) -> Result<Dataset> {
 }
 
 /// The keys of one column and where they stand.
-struct Fields<'t, 'i> {
+pub(super) struct Fields<'t, 'i> {
     entries: [Option<Entry<'t, 'i>>; COLUMN_KEYS.len()],
-    start: usize,
+    pub(super) start: usize,
 }
 
 impl<'t, 'i> Fields<'t, 'i> {
-    fn get(&self, key: &str) -> Option<&Entry<'t, 'i>> {
+    pub(super) fn get(&self, key: &str) -> Option<&Entry<'t, 'i>> {
         COLUMN_KEYS.iter().position(|known| *known == key).and_then(|k| self.entries[k].as_ref())
     }
 
     /// Where the value of a key stands; the whole column's place if it is absent.
-    fn at(&self, key: &str) -> usize {
+    pub(super) fn at(&self, key: &str) -> usize {
         self.get(key).map_or(self.start, |(_, value)| value.span().start)
     }
 
-    fn text(&self, page: &Page, key: &str) -> Result<Option<&'t str>> {
+    pub(super) fn text(&self, page: &Page, key: &str) -> Result<Option<&'t str>> {
         match self.get(key) {
             None => Ok(None),
             Some((_, value)) => match value.get_ref().as_str() {
@@ -165,7 +166,8 @@ fn parse_column(page: &Page, table: &DeTable, start: usize) -> Result<(Column, u
                 return Err(page.refuse(
                     key.span().start,
                     format!("unknown key `{}` in `[[column]]`", key.get_ref()),
-                    "the keys are `name`, `kind`, `min`, `max`, `values`, `role` and `missing`",
+                    "the keys are `name`, `kind`, `min`, `max`, `values`, `scale`, `decimals`, `ordered`, `other`, \
+                     `format`, `missing` and `role`",
                 ));
             }
         }
@@ -173,7 +175,7 @@ fn parse_column(page: &Page, table: &DeTable, start: usize) -> Result<(Column, u
     let Some(name) = fields.text(page, "name")? else {
         return Err(page.refuse(start, "a column has no `name`", "give the name from the header of the data file"));
     };
-    let kind = parse_kind(page, &fields, name)?;
+    let kind = kinds::kind(page, &fields, name)?;
     let role = match fields.text(page, "role")? {
         None | Some("feature") => Role::Feature,
         Some("label") => Role::Label,
@@ -183,145 +185,16 @@ fn parse_column(page: &Page, table: &DeTable, start: usize) -> Result<(Column, u
             return Err(page.refuse(fields.at("role"), rule, "the roles are `feature`, `label` and `stratum`"));
         }
     };
-    match fields.text(page, "missing")? {
-        None | Some("forbid") => {}
-        Some("allow") => {
-            let rule = format!("column `{name}` allows missing values, which is not supported yet");
-            let hint = "write `missing = \"forbid\"`: a missing value then becomes the middle of the bounds";
+    let missing = match fields.text(page, "missing")? {
+        None | Some("forbid") => Missing::Forbid,
+        Some("allow") => Missing::Allow,
+        Some(other) => {
+            let rule = format!("unknown missing rule `{other}` of column `{name}`");
+            let hint = "write `missing = \"allow\"` to keep missing values, or `missing = \"forbid\"` to fill them in";
             return Err(page.refuse(fields.at("missing"), rule, hint));
         }
-        Some(other) => {
-            let rule = format!("unknown rule `{other}` for missing values of column `{name}`");
-            return Err(page.refuse(fields.at("missing"), rule, "write `missing = \"forbid\"` or leave it out"));
-        }
-    }
-    let column = Column { name: name.to_string(), kind, role };
+    };
+    let column = Column { name: name.to_string(), kind, role, missing };
     rules::column(&column).map_err(|fault| page.refuse(fields.at(fault.key), fault.rule, fault.hint))?;
     Ok((column, fields.at("name")))
-}
-
-fn parse_kind(page: &Page, fields: &Fields, name: &str) -> Result<ColumnKind> {
-    let Some(kind) = fields.text(page, "kind")? else {
-        let rule = format!("column `{name}` has no `kind`");
-        let hint = "the kinds are `continuous`, `integer`, `boolean` and `categorical`";
-        return Err(page.refuse(fields.start, rule, hint));
-    };
-    let (bounds, values) = match kind {
-        "continuous" | "integer" => (true, false),
-        "boolean" | "categorical" => (false, true),
-        "date" | "datetime" => {
-            let rule = format!("column `{name}` is a {kind}, which is not supported yet");
-            let hint = "turn it into a number first, for instance days since a fixed day";
-            return Err(page.refuse(fields.at("kind"), rule, hint));
-        }
-        other => {
-            let rule = format!("unknown kind `{other}` of column `{name}`");
-            let hint = "the kinds are `continuous`, `integer`, `boolean` and `categorical`";
-            return Err(page.refuse(fields.at("kind"), rule, hint));
-        }
-    };
-    for (key, allowed) in [("min", bounds), ("max", bounds), ("values", values)] {
-        if let Some((span, _)) = fields.get(key).filter(|_| !allowed) {
-            let hint = if key == "values" {
-                "`values` belongs to categorical and boolean columns; numbers have `min` and `max`"
-            } else {
-                "`min` and `max` belong to continuous and integer columns; categories have `values`"
-            };
-            return Err(page.refuse(span.start, format!("column `{name}` is {kind} and must not have `{key}`"), hint));
-        }
-    }
-    match kind {
-        "continuous" => Ok(ColumnKind::Continuous {
-            min: number(page, fields, name, "min")?,
-            max: number(page, fields, name, "max")?,
-        }),
-        "integer" => Ok(ColumnKind::Integer {
-            min: integer(page, fields, name, "min")?,
-            max: integer(page, fields, name, "max")?,
-        }),
-        "boolean" => {
-            let values = if fields.get("values").is_some() {
-                let listed = categories(page, fields, name)?;
-                Some(<[String; 2]>::try_from(listed).map_err(|_| {
-                    let rule = format!("`values` of boolean column `{name}` must list two texts");
-                    page.refuse(fields.at("values"), rule, "the first stands for false, the second for true")
-                })?)
-            } else {
-                None
-            };
-            Ok(ColumnKind::Boolean { values })
-        }
-        _ => Ok(ColumnKind::Categorical { values: categories(page, fields, name)? }),
-    }
-}
-
-/// The value of a bound, refusing one that is absent or still `"?"`.
-fn bound<'t, 'i>(page: &Page, fields: &Fields<'t, 'i>, name: &str, key: &str) -> Result<&'t Spanned<DeValue<'i>>> {
-    let hint = "bounds are public knowledge: give the smallest and largest value that the column can have, \
-                without looking at the data";
-    match fields.get(key) {
-        None => Err(page.refuse(fields.start, format!("column `{name}` has no `{key}`"), hint)),
-        Some((_, value)) if value.get_ref().as_str() == Some("?") => {
-            let rule = format!("`{key}` of column `{name}` is still \"?\"");
-            Err(page.refuse(value.span().start, rule, hint))
-        }
-        Some((_, value)) => Ok(value),
-    }
-}
-
-fn number(page: &Page, fields: &Fields, name: &str, key: &str) -> Result<f64> {
-    let value = bound(page, fields, name, key)?;
-    let parsed = match value.get_ref() {
-        DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
-        DeValue::Integer(whole) => i128::from_str_radix(whole.as_str(), whole.radix()).ok().map(|whole| whole as f64),
-        _ => None,
-    };
-    parsed.ok_or_else(|| {
-        let rule = format!("`{key}` of column `{name}` must be a number");
-        page.refuse(value.span().start, rule, "write it without quotes")
-    })
-}
-
-fn integer(page: &Page, fields: &Fields, name: &str, key: &str) -> Result<i64> {
-    let value = bound(page, fields, name, key)?;
-    let at = value.span().start;
-    match value.get_ref() {
-        DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix()).map_err(|_| {
-            let rule = format!("`{key}` of column `{name}` does not fit in 64 bits");
-            page.refuse(at, rule, "use `kind = \"continuous\"` for numbers of that size")
-        }),
-        _ => {
-            let rule = format!("`{key}` of integer column `{name}` must be a whole number");
-            Err(page.refuse(
-                at,
-                rule,
-                "write it without quotes and without a decimal point, or use `kind = \"continuous\"`",
-            ))
-        }
-    }
-}
-
-fn categories(page: &Page, fields: &Fields, name: &str) -> Result<Vec<String>> {
-    let hint = "list every category, for instance `values = [\"no\", \"yes\"]`";
-    let Some((_, value)) = fields.get("values") else {
-        return Err(page.refuse(fields.start, format!("column `{name}` has no `values`"), hint));
-    };
-    let at = value.span().start;
-    match value.get_ref() {
-        DeValue::String(text) if text == "?" => {
-            let hint = "categories are public knowledge: list them all, without looking at the data";
-            Err(page.refuse(at, format!("`values` of column `{name}` is still \"?\""), hint))
-        }
-        DeValue::Array(items) => items
-            .iter()
-            .map(|item| match item.get_ref().as_str() {
-                Some(text) => Ok(text.to_string()),
-                None => {
-                    let rule = format!("`values` of column `{name}` must be texts");
-                    Err(page.refuse(item.span().start, rule, "put every category in double quotes, numbers too"))
-                }
-            })
-            .collect(),
-        _ => Err(page.refuse(at, format!("`values` of column `{name}` must be a list of texts"), hint)),
-    }
 }

@@ -1,11 +1,11 @@
 //! All constraints of a schema together, on the grids that their columns are written on.
 //!
-//! A value leaves as a whole number of *ticks*: an integer counts ones, a continuous column the power of ten that its
-//! text ends with. On ticks every rule is an inequality between whole numbers, and holds exactly or not at all.
+//! A value leaves as a whole number of *ticks*: an integer counts ones, a date days, a datetime seconds, a continuous
+//! column the power of ten that its text ends with. On ticks every rule is an inequality between whole numbers, and holds exactly or not at all.
 
 use super::constraint::{self, Constraint, Exact, MOST_CONSTRAINTS, Refusal, Relation};
 use super::rules::Fault;
-use super::{Column, ColumnKind};
+use super::{Column, ColumnKind, Scale};
 use crate::math::feasible::{self, Answer};
 
 /// A column that is in a constraint: `value = ticks / 10^decimals`, `least ≤ ticks ≤ most`.
@@ -45,6 +45,8 @@ pub struct System {
 
 /// Below this a tick is found again after it was a place between the bounds as an f64, with digits to spare.
 const MOST_TICKS: f64 = 1e15;
+/// The same on a log scale, where a place is a logarithm.
+const MOST_LOG_TICKS: f64 = 1e12;
 /// Sums of factors times ticks stay below this.
 const MOST_SUM: i128 = 1 << 100;
 /// Steps of the search for ticks that obey all rules.
@@ -61,10 +63,20 @@ impl TickRule {
 impl Line {
     /// The grid of a column.
     fn new(c: usize, column: &Column) -> Result<Line, Fault> {
+        let log = column.kind.scale() == Scale::Log;
         let (decimals, least, most) = match column.kind {
-            ColumnKind::Integer { min, max, .. } => (0, min as f64, max as f64),
-            ColumnKind::Continuous { min, max, .. } => {
-                let decimals = text_decimals(min, max);
+            ColumnKind::Integer { min, max, .. }
+            | ColumnKind::Date { min, max, .. }
+            | ColumnKind::Datetime { min, max, .. } => (0, min as f64, max as f64),
+            ColumnKind::Continuous { min, max, decimals, .. } => {
+                if log && decimals.is_none() {
+                    return Err(Fault {
+                        key: "rule",
+                        rule: format!("column `{}` has a log scale and no `decimals` for a constraint", column.name),
+                        hint: "say how many decimals it is written with, for instance `decimals = 2`".to_string(),
+                    });
+                }
+                let decimals = decimals.map_or_else(|| text_decimals(min, max), u32::from);
                 let per_one = 10f64.powi(decimals as i32);
                 let (mut least, mut most) = ((min * per_one).ceil(), (max * per_one).floor());
                 least += f64::from(u8::from(least / per_one < min));
@@ -73,7 +85,8 @@ impl Line {
             }
             _ => (0, 1.0, 0.0),
         };
-        if decimals > 15 || least.abs() > MOST_TICKS || most.abs() > MOST_TICKS || least > most {
+        let far = if log { MOST_LOG_TICKS } else { MOST_TICKS };
+        if decimals > 15 || least.abs() > far || most.abs() > far || least > most {
             return Err(Fault {
                 key: "rule",
                 rule: format!("column `{}` has bounds that are too wide or too narrow for a constraint", column.name),

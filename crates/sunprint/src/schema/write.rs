@@ -1,6 +1,7 @@
 //! A schema as text.
 
-use super::{ColumnKind, Role, Schema};
+use super::dates::{iso_day, iso_moment};
+use super::{ColumnKind, Role, Scale, Schema};
 use std::fmt::Write;
 
 /// A text as a TOML string, with its quotes.
@@ -37,14 +38,10 @@ pub(super) fn schema(schema: &Schema) -> String {
     out.push_str("unit = \"row\"\n");
     for column in &schema.columns {
         let _ = writeln!(out, "\n[[column]]\nname = {}\nkind = \"{}\"", text(&column.name), column.kind.word());
-        let _ = match &column.kind {
-            // `{:?}` writes the shortest decimal that reads back to the same number, always with a point or exponent.
-            ColumnKind::Continuous { min, max } => writeln!(out, "min = {min:?}\nmax = {max:?}"),
-            ColumnKind::Integer { min, max } => writeln!(out, "min = {min}\nmax = {max}"),
-            ColumnKind::Boolean { values: Some(values) } => writeln!(out, "values = {}", list(values)),
-            ColumnKind::Boolean { values: None } => Ok(()),
-            ColumnKind::Categorical { values } => writeln!(out, "values = {}", list(values)),
-        };
+        values(&mut out, &column.kind);
+        if column.may_be_missing() {
+            out.push_str("missing = \"allow\"\n");
+        }
         if column.role != Role::Feature {
             let _ = writeln!(out, "role = \"{}\"", column.role.word());
         }
@@ -53,4 +50,41 @@ pub(super) fn schema(schema: &Schema) -> String {
         let _ = writeln!(out, "\n[[constraint]]\nrule = {}", text(&constraint.rule));
     }
     out
+}
+
+fn values(out: &mut String, kind: &ColumnKind) {
+    let _ = match kind {
+        // `{:?}` writes the shortest decimal that reads back to the same number, always with a point or exponent.
+        ColumnKind::Continuous { min, max, .. } => writeln!(out, "min = {min:?}\nmax = {max:?}"),
+        ColumnKind::Integer { min, max, .. } => writeln!(out, "min = {min}\nmax = {max}"),
+        ColumnKind::Boolean { values: Some(values) } => writeln!(out, "values = {}", list(values)),
+        ColumnKind::Boolean { values: None } => Ok(()),
+        ColumnKind::Categorical { values, .. } => writeln!(out, "values = {}", list(values)),
+        ColumnKind::Date { min, max, .. } => {
+            writeln!(out, "min = \"{}\"\nmax = \"{}\"", iso_day(*min), iso_day(*max))
+        }
+        ColumnKind::Datetime { min, max, .. } => {
+            writeln!(out, "min = \"{}\"\nmax = \"{}\"", iso_moment(*min), iso_moment(*max))
+        }
+    };
+    if kind.scale() != Scale::Linear {
+        let _ = writeln!(out, "scale = \"{}\"", kind.scale().word());
+    }
+    match kind {
+        ColumnKind::Continuous { decimals: Some(decimals), .. } => {
+            let _ = writeln!(out, "decimals = {decimals}");
+        }
+        ColumnKind::Categorical { ordered, other, .. } => {
+            if *ordered {
+                out.push_str("ordered = true\n");
+            }
+            if let Some(other) = other {
+                let _ = writeln!(out, "other = {}", text(other));
+            }
+        }
+        ColumnKind::Date { format: Some(format), .. } | ColumnKind::Datetime { format: Some(format), .. } => {
+            let _ = writeln!(out, "format = {}", text(format));
+        }
+        _ => {}
+    }
 }

@@ -1,20 +1,20 @@
-//! The values of Arrow columns, one by one, and whole batches of them as codes.
+//! The values of Arrow columns, one by one, and whole columns of plain numbers as codes.
 
-use super::layout::{Layout, Physical, PhysicalType};
-use crate::door::{Door, Gate, Raw};
+use super::layout::{Layout, Physical, PhysicalType, per_second};
+use crate::door::{Gate, Raw};
 use crate::error::{Error, Kind, Result};
-use crate::schema::Schema;
-use crate::tally::codes::Codes;
+use crate::schema::{Schema, dates::DAY};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray};
-use arrow_schema::{DataType, Fields};
+use arrow_array::{Array, PrimitiveArray};
+use arrow_schema::{DataType, Fields, TimeUnit};
 use std::ops::Range;
 
-/// The layout of some Arrow fields, by their numbers; refuses types that hold neither numbers, truth values nor text.
+/// The layout of some Arrow fields, by their numbers; refuses types that hold neither numbers, truth values, dates nor text.
 /// A column that may have nulls is not told from one that may not: many writers decide that by whether there is one.
 pub(super) fn layout(fields: &Fields, numbers: &[usize], schema: Option<&Schema>, place: &str) -> Result<Layout> {
     let columns = numbers.iter().map(|&number| {
@@ -29,9 +29,13 @@ pub(super) fn layout(fields: &Fields, numbers: &[usize], schema: Option<&Schema>
             let rule = format!("{column} of the file has type {}, which cannot be read", word(field.data_type()));
             Error::new(Kind::Data, rule)
                 .at(place)
-                .hint("columns may hold numbers, booleans or text; convert this one or drop it from the file")
+                .hint("columns may hold numbers, booleans, dates or text; convert this one or drop it from the file")
         })?;
-        Ok(Physical { name: field.name().clone(), physical, nullable: true })
+        let zone = match field.data_type() {
+            DataType::Timestamp(_, zone) => zone.as_ref().map(ToString::to_string),
+            _ => None,
+        };
+        Ok(Physical { zone, ..Physical::new(field.name(), physical) })
     });
     Ok(Layout { columns: columns.collect::<Result<_>>()? })
 }
@@ -67,6 +71,20 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
                 Ok(whole) if scale == 0 => Raw::Integer(whole),
                 _ => Raw::Number(x as f64 / unit),
             });
+        }
+        DataType::Date32 => {
+            numbers::<Date32Type>(array.as_primitive(), rows, f, |day| Raw::Moment(i64::from(day) * DAY));
+        }
+        DataType::Date64 => numbers::<Date64Type>(array.as_primitive(), rows, f, |x| moment(x, 1_000)),
+        DataType::Timestamp(unit, _) => {
+            let steps = per_second(*unit);
+            let raw = |x| moment(x, steps);
+            match unit {
+                TimeUnit::Second => numbers::<TimestampSecondType>(array.as_primitive(), rows, f, raw),
+                TimeUnit::Millisecond => numbers::<TimestampMillisecondType>(array.as_primitive(), rows, f, raw),
+                TimeUnit::Microsecond => numbers::<TimestampMicrosecondType>(array.as_primitive(), rows, f, raw),
+                TimeUnit::Nanosecond => numbers::<TimestampNanosecondType>(array.as_primitive(), rows, f, raw),
+            }
         }
         DataType::Boolean => {
             let array = array.as_boolean();
@@ -117,6 +135,11 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
     }
 }
 
+/// The second that a moment lies in.
+fn moment(x: i64, per_second: i64) -> Raw<'static> {
+    Raw::Moment(x.div_euclid(per_second))
+}
+
 #[inline]
 fn text<'a>(null: bool, value: impl FnOnce() -> &'a str) -> Raw<'a> {
     if null { Raw::Empty } else { Raw::Text(value()) }
@@ -139,8 +162,8 @@ fn numbers<T: ArrowPrimitiveType>(
     }
 }
 
-/// Encodes a column of plain numbers without nulls in a tight loop; false if it is none.
-fn encode_numbers<'c>(
+/// Encodes a column of plain numbers without nulls in a tight loop; false if it is none, or more than one coordinate.
+pub(super) fn encode_numbers<'c>(
     gate: &Gate,
     array: &dyn Array,
     rows: Range<usize>,
@@ -149,7 +172,7 @@ fn encode_numbers<'c>(
     fn values<T: ArrowPrimitiveType>(array: &dyn Array, rows: Range<usize>) -> impl Iterator<Item = T::Native> {
         array.as_primitive::<T>().values()[rows].iter().copied()
     }
-    if array.null_count() > 0 {
+    if array.null_count() > 0 || !gate.is_single() {
         return false;
     }
     match array.data_type() {
@@ -165,110 +188,4 @@ fn encode_numbers<'c>(
         _ => return false,
     }
     true
-}
-
-/// Some columns of a file on their way to codes: which arrays of a batch are features, and which split the table.
-pub(super) struct Plan {
-    /// Array number, schema column.
-    features: Vec<(usize, usize)>,
-    /// Array number, schema column, weight in the number of the stratum.
-    strata: Vec<(usize, usize, u32)>,
-    /// For each column of the schema, the features before it.
-    places: Vec<usize>,
-}
-
-impl Plan {
-    /// The plan for batches whose arrays are these columns of the schema; features keep the schema's order.
-    pub(super) fn new(schema: &Schema, arrays: &[usize]) -> Plan {
-        let mut weights = vec![0u32; schema.columns.len()];
-        let mut weight = 1u32;
-        for &c in schema.stratum_columns().iter().rev() {
-            weights[c] = weight;
-            weight *= schema.columns[c].categories().len() as u32;
-        }
-        let before = |features: &mut usize, column: &crate::schema::Column| {
-            let place = *features;
-            *features += usize::from(!column.splits());
-            Some(place)
-        };
-        let places = schema.columns.iter().scan(0, before).collect();
-        let mut plan = Plan { features: Vec::new(), strata: Vec::new(), places };
-        for (array, &c) in arrays.iter().enumerate() {
-            if schema.columns[c].splits() {
-                plan.strata.push((array, c, weights[c]));
-            } else {
-                plan.features.push((array, c));
-            }
-        }
-        plan.features.sort_by_key(|&(_, column)| column);
-        plan
-    }
-
-    pub(super) fn width(&self) -> usize {
-        self.features.len()
-    }
-
-    /// The features with their places in the schema.
-    pub(super) fn features(&self) -> &[(usize, usize)] {
-        &self.features
-    }
-
-    /// The columns that split, with their places in the schema and their weights.
-    pub(super) fn strata(&self) -> &[(usize, usize, u32)] {
-        &self.strata
-    }
-
-    /// The codes of a batch; the strata are the share of these columns in the number of each row's stratum.
-    pub(super) fn encode(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>) -> Codes {
-        let width = self.width();
-        let mut codes = vec![0u16; rows.len() * width];
-        let mut strata = vec![0u32; rows.len()];
-        self.encode_at(door, arrays, rows.clone(), &mut codes, width, |place, _| place);
-        self.add_shares(door, arrays, rows, &mut strata);
-        Codes::from_parts(width, codes, strata)
-    }
-
-    /// Writes the codes of a batch into rows of the whole schema's width, each feature to its place there.
-    pub(super) fn encode_into(
-        &self,
-        door: &Door,
-        arrays: &[ArrayRef],
-        rows: Range<usize>,
-        out: &mut [u16],
-        width: usize,
-    ) {
-        self.encode_at(door, arrays, rows, out, width, |_, column| self.places[column]);
-    }
-
-    fn encode_at(
-        &self,
-        door: &Door,
-        arrays: &[ArrayRef],
-        rows: Range<usize>,
-        out: &mut [u16],
-        width: usize,
-        place: impl Fn(usize, usize) -> usize,
-    ) {
-        // A block of rows at a time, so that the rows being written to stay in the fastest cache.
-        const BLOCK: usize = 128;
-        for (block, out) in out.chunks_mut((BLOCK * width).max(1)).enumerate() {
-            let start = rows.start + block * BLOCK;
-            let end = (start + BLOCK).min(rows.end);
-            for (number, &(array, column)) in self.features.iter().enumerate() {
-                let (gate, place) = (door.gate(column), place(number, column));
-                let array = arrays[array].as_ref();
-                if !encode_numbers(gate, array, start..end, out[place..].iter_mut().step_by(width)) {
-                    for_each(array, start..end, |i, raw| out[i * width + place] = gate.encode(raw));
-                }
-            }
-        }
-    }
-
-    /// Adds the share of these columns in the number of each row's stratum.
-    pub(super) fn add_shares(&self, door: &Door, arrays: &[ArrayRef], rows: Range<usize>, strata: &mut [u32]) {
-        for &(array, column, weight) in &self.strata {
-            let gate = door.gate(column);
-            for_each(arrays[array].as_ref(), rows.clone(), |i, raw| strata[i] += weight * gate.category(raw));
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Arrow IPC to codes, in the file and in the stream form.
 
-use super::arrays::{self, Plan};
-use super::chunks::{Taker, Takers};
+use super::arrays;
+use super::chunks::{Taker, Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
+use super::plan::Plan;
 use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
@@ -15,7 +16,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
-/// Rows that one worker takes at a time.
+/// Rows that one worker takes at a time, at most.
 const SLICE: usize = 8192;
 
 /// An open Arrow file or stream.
@@ -28,6 +29,8 @@ pub(super) struct ArrowFile {
     batch: Option<RecordBatch>,
     /// The number of batches, where several readers can each read their own.
     shareable: usize,
+    /// Rows that one worker takes at a time.
+    slice: usize,
 }
 
 impl ArrowFile {
@@ -58,14 +61,15 @@ impl ArrowFile {
         let (fields, batches) = opened.ok_or_else(|| words::damaged(&place, "Arrow IPC"))?;
         let numbers = input.wanted(fields.iter().map(|field| field.name().as_str()), schema);
         let layout = arrays::layout(&fields, &numbers, schema, &place)?;
-        Ok(ArrowFile { place, layout, numbers, batches, batch: None, shareable })
+        let slice = most_rows(schema.map_or(1, Schema::width)).min(SLICE);
+        Ok(ArrowFile { place, layout, numbers, batches, batch: None, shareable, slice })
     }
 
     /// The next few rows.
     pub(super) fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if let Some(batch) = self.batch.take().filter(|batch| batch.num_rows() > 0) {
-                let taken = batch.num_rows().min(SLICE);
+                let taken = batch.num_rows().min(self.slice);
                 self.batch = Some(batch.slice(taken, batch.num_rows() - taken));
                 return Ok(Some(batch.slice(0, taken)));
             }
@@ -137,7 +141,7 @@ fn by_batches(
     takers: &dyn Takers,
     encode: impl Fn(&mut Box<dyn Taker + '_>, u64, &RecordBatch) -> Result<()> + Sync,
 ) -> Result<()> {
-    let (numbers, place) = (&file.numbers, &file.place);
+    let (numbers, place, slice) = (&file.numbers, &file.place, file.slice);
     let begin = || -> std::result::Result<_, ArrowError> {
         FileReader::try_new(BufReader::with_capacity(1 << 18, File::open(path)?), Some(numbers.clone()))
     };
@@ -157,9 +161,9 @@ fn by_batches(
             let Some(reader) = reader else { return Err(damaged(None)) };
             let read = guarded(|| next(reader, index)).ok_or_else(|| damaged(None))?;
             let batch = read.map_err(|fault| damaged(Some(fault)))?.ok_or_else(|| damaged(None))?;
-            for (slice, first) in (0..batch.num_rows()).step_by(SLICE).enumerate() {
-                let rows = batch.slice(first, SLICE.min(batch.num_rows() - first));
-                encode(taker, (number << 32) + slice as u64, &rows)?;
+            for (part, first) in (0..batch.num_rows()).step_by(slice).enumerate() {
+                let rows = batch.slice(first, slice.min(batch.num_rows() - first));
+                encode(taker, (number << 32) + part as u64, &rows)?;
             }
             Ok(())
         },

@@ -3,9 +3,9 @@
 //! A value ends at the next delimiter or line end, or at the quote that closes it. Numbers in plain digits are read where
 //! they stand; everything else is taken as text, found first and looked at then.
 
-use super::arrays::Plan;
 use super::lines::{Block, uneven};
-use crate::door::{AHEAD, Decimal, Door, Gate, Raw};
+use super::plan::Plan;
+use crate::door::{AHEAD, Decimal, Door, Gate, Raw, Token};
 use crate::error::{Error, Result};
 use crate::tally::codes::Codes;
 use std::borrow::Cow;
@@ -14,10 +14,10 @@ use std::borrow::Cow;
 enum Step<'a> {
     /// Nothing: the schema does not describe it.
     Skip,
-    /// A number, at its place in the row of codes.
+    /// A number on a line, at its place in the row of codes, with or without an absence behind it.
     Number { place: usize, gate: &'a Gate },
-    /// A code for a text.
-    Code { place: usize, gate: &'a Gate },
+    /// A block of codes for a text.
+    Block { place: usize, gate: &'a Gate },
     /// A share in the number of the stratum.
     Share { weight: u32, gate: &'a Gate },
 }
@@ -29,21 +29,22 @@ pub(super) struct Fields<'a> {
     delimiter: u8,
 }
 
-/// Codes of texts that were seen: columns of categories say the same few words over and over.
+/// What texts that were seen become: columns of categories say the same few words over and over.
 ///
 /// A text of up to seven bytes is a number together with its length, and has one place where it can stand.
-struct Memory {
-    seen: Vec<(u64, u32)>,
+struct Memory<T> {
+    seen: Vec<(u64, T)>,
 }
 
-impl Memory {
+impl<T: Copy + Default> Memory<T> {
     const SIZE_BITS: u32 = 6;
 
-    fn new() -> Memory {
-        Memory { seen: vec![(0, 0); 1 << Self::SIZE_BITS] }
+    /// A memory if the column is worth one.
+    fn new(worth: bool) -> Memory<T> {
+        Memory { seen: if worth { vec![(0, T::default()); 1 << Self::SIZE_BITS] } else { Vec::new() } }
     }
 
-    fn recall(&mut self, text: &[u8], code: impl FnOnce(&[u8]) -> u32) -> u32 {
+    fn recall(&mut self, text: &[u8], code: impl FnOnce(&[u8]) -> T) -> T {
         if text.len() > 7 {
             return code(text);
         }
@@ -72,10 +73,11 @@ impl<'a> Fields<'a> {
     /// For lines of `columns` values, of which those with these numbers are the plan's arrays.
     pub(super) fn new(plan: &Plan, numbers: &[usize], columns: usize, door: &'a Door, delimiter: u8) -> Fields<'a> {
         let mut steps: Vec<Step> = (0..columns).map(|_| Step::Skip).collect();
-        for (place, &(array, column)) in plan.features().iter().enumerate() {
-            let gate = door.gate(column);
+        for feature in plan.features() {
+            let (place, gate) = (feature.start, door.gate(feature.column));
             let number = gate.is_number();
-            steps[numbers[array]] = if number { Step::Number { place, gate } } else { Step::Code { place, gate } };
+            steps[numbers[feature.array]] =
+                if number { Step::Number { place, gate } } else { Step::Block { place, gate } };
         }
         for &(array, column, weight) in plan.strata() {
             steps[numbers[array]] = Step::Share { weight, gate: door.gate(column) };
@@ -91,7 +93,10 @@ impl<'a> Fields<'a> {
         let length = (memchr::memchr(b'\n', bytes).unwrap_or(bytes.len()) + 1).max(self.steps.len());
         let rows = bytes.len() / length + 1;
         let (mut values, mut strata) = (Vec::with_capacity(rows * self.width), Vec::with_capacity(rows));
-        let mut memories: Vec<Memory> = self.steps.iter().map(|step| Memory::for_step(step)).collect();
+        let blocks = self.steps.iter().map(|step| Memory::new(matches!(step, Step::Block { .. })));
+        let mut blocks: Vec<Memory<Token>> = blocks.collect();
+        let shares = self.steps.iter().map(|step| Memory::new(matches!(step, Step::Share { .. })));
+        let mut shares: Vec<Memory<u32>> = shares.collect();
         let mut row = vec![0; self.width];
         let mut at = 0;
         while at < bytes.len() {
@@ -109,6 +114,9 @@ impl<'a> Fields<'a> {
                     && let Some((code, length)) = self.number(&bytes[at..], block.quoted, gate, number == last)
                 {
                     row[*place] = code;
+                    if gate.may_be_empty() {
+                        row[*place + 1] = 0;
+                    }
                     at += length;
                     continue;
                 }
@@ -118,16 +126,17 @@ impl<'a> Fields<'a> {
                 if (end == End::Line) != (number == last) {
                     return Err(self.uneven(block, start, place));
                 }
-                let memory = &mut memories[number];
                 match step {
                     Step::Skip => {}
-                    Step::Number { place, gate } => row[*place] = encode(gate, text),
-                    Step::Code { place, gate } => {
-                        // A code is a category or between 0 and 65535: it fits either way.
-                        row[*place] = memory.recall(text, |text| u32::from(encode(gate, text))) as u16;
+                    Step::Number { place, gate } => {
+                        gate.spread(token(gate, text), &mut row[*place..*place + gate.width()]);
+                    }
+                    Step::Block { place, gate } => {
+                        let token = blocks[number].recall(text, |text| token(gate, text));
+                        gate.spread(token, &mut row[*place..*place + gate.width()]);
                     }
                     Step::Share { weight, gate } => {
-                        stratum += weight * memory.recall(text, |text| category(gate, text))
+                        stratum += weight * shares[number].recall(text, |text| category(gate, text))
                     }
                 }
             }
@@ -205,15 +214,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Memory {
-    fn for_step(step: &Step) -> Memory {
-        match step {
-            Step::Code { .. } | Step::Share { .. } => Memory::new(),
-            Step::Skip | Step::Number { .. } => Memory { seen: Vec::new() },
-        }
-    }
-}
-
 /// The text with every two quotes as one.
 fn undouble(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
@@ -236,8 +236,8 @@ fn blank(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-fn encode(gate: &Gate, text: &[u8]) -> u16 {
-    gate.encode(Raw::Text(&String::from_utf8_lossy(text)))
+fn token(gate: &Gate, text: &[u8]) -> Token {
+    gate.token(Raw::Text(&String::from_utf8_lossy(text)))
 }
 
 fn category(gate: &Gate, text: &[u8]) -> u32 {

@@ -4,9 +4,9 @@ use super::Fields;
 use crate::door::{Door, Raw};
 use crate::error::Result;
 use crate::schema::Schema;
-use crate::source::arrays::Plan;
 use crate::source::lines::{Block, for_each_row};
 use crate::source::place::Format;
+use crate::source::plan::Plan;
 use crate::source::quotes::scan;
 use proptest::prelude::*;
 
@@ -53,8 +53,10 @@ fn plainly(block: &Block, schema: &Schema, arrays: &[usize], numbers: &[usize], 
     let (plan, door) = (Plan::new(schema, arrays), Door::new(schema));
     let (mut codes, mut strata) = (Vec::new(), Vec::new());
     for_each_row(block, "in.csv", Format::Csv, columns, |values| {
-        for &(number, column) in plan.features() {
-            codes.push(door.gate(column).encode(Raw::Text(values[numbers[number]])));
+        for feature in plan.features() {
+            let mut block = vec![1; feature.width];
+            door.gate(feature.column).encode_block(Raw::Text(values[numbers[feature.array]]), &mut block);
+            codes.extend(block);
         }
         let share = |&(number, column, weight): &(usize, usize, u32)| {
             weight * door.gate(column).category(Raw::Text(values[numbers[number]]))

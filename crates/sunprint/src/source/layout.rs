@@ -3,7 +3,7 @@
 use super::place::Input;
 use crate::error::{Error, Kind, Result};
 use crate::schema::{Column, ColumnKind, Schema};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -25,6 +25,16 @@ pub struct Physical {
     /// Whether the output's own schema allows nulls. Always true for a table that is read: whether the file's schema
     /// says so may depend on its rows. Older models may say false.
     pub nullable: bool,
+    /// The time zone of moments that are kept in UTC, where the file's schema names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+}
+
+impl Physical {
+    /// A column of this type without a time zone.
+    pub fn new(name: impl Into<String>, physical: PhysicalType) -> Physical {
+        Physical { name: name.into(), physical, nullable: true, zone: None }
+    }
 }
 
 /// A type of a column in a file.
@@ -80,13 +90,21 @@ pub enum PhysicalType {
         /// Whether the texts have 64-bit offsets.
         large: bool,
     },
+    /// Days, 32 bits.
+    Date32,
+    /// Days as milliseconds, 64 bits.
+    Date64,
+    /// Moments, 64 bits.
+    Timestamp {
+        /// Steps in a second: 1, 10³, 10⁶ or 10⁹.
+        per_second: i64,
+    },
 }
 
 impl Layout {
     /// The layout of a table that comes from no file: the schema's columns in their order.
     pub fn of_schema(schema: &Schema) -> Layout {
-        let plain =
-            |column: &Column| Physical { name: column.name.clone(), physical: PhysicalType::Plain, nullable: true };
+        let plain = |column: &Column| Physical::new(&column.name, PhysicalType::Plain);
         Layout { columns: schema.columns.iter().map(plain).collect() }
     }
 
@@ -146,16 +164,30 @@ impl Layout {
 }
 
 impl Physical {
-    /// Refuses categories that the physical type cannot hold.
+    /// Refuses categories that the physical type cannot hold, and dates where it holds something else.
     fn accept(&self, column: &Column, place: &str) -> Result<()> {
-        let ColumnKind::Categorical { values } = &column.kind else { return Ok(()) };
         use PhysicalType as T;
+        let times = matches!(column.kind, ColumnKind::Date { .. } | ColumnKind::Datetime { .. });
+        let text = matches!(self.physical, T::Plain | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Dictionary { .. });
+        let dates = matches!(self.physical, T::Date32 | T::Date64 | T::Timestamp { .. });
+        if !text && times != dates {
+            let hint = if dates {
+                "describe it with `kind = \"date\"` or `kind = \"datetime\"`"
+            } else {
+                "dates come as a date type or as text; convert the column, or describe it with another kind"
+            };
+            let (name, word, kind) = (&column.name, self.physical.word(), column.kind.word());
+            let rule = format!("column `{name}` holds {word} and the schema says that it is {kind}");
+            return Err(Error::new(Kind::Data, rule).at(place).hint(hint));
+        }
+        let ColumnKind::Categorical { values, .. } = &column.kind else { return Ok(()) };
         let holds = |value: &String| match self.physical {
             T::Plain | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Dictionary { .. } => true,
             T::Bool => ["false", "true"].contains(&value.to_ascii_lowercase().as_str()),
             T::Float16 | T::Float32 | T::Float64 | T::Decimal128 { .. } => value.parse::<f64>().is_ok(),
             T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => value.parse::<u64>().is_ok(),
             T::Int8 | T::Int16 | T::Int32 | T::Int64 => value.parse::<i64>().is_ok(),
+            T::Date32 | T::Date64 | T::Timestamp { .. } => false,
         };
         match values.iter().find(|value| !holds(value)) {
             None => Ok(()),
@@ -182,10 +214,12 @@ impl PhysicalType {
             T::Float16 | T::Float32 | T::Float64 | T::Decimal128 { .. } => "numbers",
             T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => "unsigned whole numbers",
             T::Int8 | T::Int16 | T::Int32 | T::Int64 => "whole numbers",
+            T::Date32 | T::Date64 => "dates",
+            T::Timestamp { .. } => "moments",
         }
     }
 
-    /// The type of an Arrow column; `None` for the types that hold neither numbers, truth values nor text.
+    /// The type of an Arrow column; `None` for the types that hold neither numbers, truth values, dates nor text.
     pub(super) fn of_arrow(data_type: &DataType) -> Option<PhysicalType> {
         use PhysicalType as T;
         Some(match data_type {
@@ -205,6 +239,9 @@ impl PhysicalType {
             DataType::Utf8 => T::Utf8,
             DataType::LargeUtf8 => T::LargeUtf8,
             DataType::Utf8View => T::Utf8View,
+            DataType::Date32 => T::Date32,
+            DataType::Date64 => T::Date64,
+            DataType::Timestamp(unit, _) => T::Timestamp { per_second: per_second(*unit) },
             DataType::Dictionary(key, value) => {
                 let (key_bits, signed) = match key.as_ref() {
                     DataType::Int8 => (8, true),
@@ -226,5 +263,15 @@ impl PhysicalType {
             }
             _ => return None,
         })
+    }
+}
+
+/// Steps in a second.
+pub(super) fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
     }
 }

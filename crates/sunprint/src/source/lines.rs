@@ -79,7 +79,7 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
         return Err(empty(&place));
     }
     let (names, line) = header(&mut source, &place, format.delimiter())?;
-    let physical = |name: String| Physical { name, physical: PhysicalType::Plain, nullable: true };
+    let physical = |name: String| Physical::new(name, PhysicalType::Plain);
     let layout = Layout { columns: names.into_iter().map(physical).collect() };
     let (columns, source, rest) = (layout.columns.len(), Box::new(source), Vec::new());
     Ok((layout, Lines { place, format, columns, source, rest, line, over: false, fault: None }))

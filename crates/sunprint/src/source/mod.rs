@@ -18,6 +18,7 @@ mod mark;
 mod parquet_in;
 mod pieces;
 mod place;
+mod plan;
 mod quotes;
 mod room;
 mod skeleton;

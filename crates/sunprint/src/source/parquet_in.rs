@@ -1,9 +1,10 @@
 //! Parquet to codes.
 
-use super::arrays::{self, Plan};
+use super::arrays;
 use super::chunks::{Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
+use super::plan::Plan;
 use super::slabs::{WIDE, by_slabs};
 use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
@@ -43,6 +44,8 @@ pub(super) struct ParquetFile {
     /// The columns that are read, by their numbers in the file.
     numbers: Vec<usize>,
     pub(super) rows: u64,
+    /// The coordinates that a column becomes, on average.
+    spread: usize,
 }
 
 /// Which batches.
@@ -84,10 +87,11 @@ impl ParquetFile {
         let fields = metadata.schema().fields();
         let numbers = input.wanted(fields.iter().map(|field| field.name().as_str()), schema);
         let layout = arrays::layout(fields, &numbers, schema, &place)?;
+        let spread = schema.map_or(1, |schema| schema.width().div_ceil(schema.columns.len().max(1)));
         let metadata = guarded(|| plain(&metadata)).and_then(std::result::Result::ok).ok_or_else(damaged)?;
         let rows = u64::try_from(metadata.metadata().file_metadata().num_rows())
             .map_err(|_| words::damaged(&place, "Parquet"))?;
-        Ok(ParquetFile { place, bulk, metadata, layout, numbers, rows })
+        Ok(ParquetFile { place, bulk, metadata, layout, numbers, rows, spread })
     }
 
     /// Batches of some columns of the file, in file order.
@@ -114,8 +118,8 @@ impl ParquetFile {
             }
         };
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
-        let spec =
-            Spec { metadata: self.metadata.clone(), mask, rows: most_rows(columns.len()).min(8192), group, selection };
+        let rows = most_rows(columns.len() * self.spread.max(1)).min(8192);
+        let spec = Spec { metadata: self.metadata.clone(), mask, rows, group, selection };
         match &self.bulk {
             Bulk::File(path) => begin(File::open(path)?, spec),
             Bulk::Memory(bytes) => begin(bytes.clone(), spec),
@@ -215,12 +219,16 @@ fn plain(metadata: &ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderM
     let about = Arc::new(ParquetMetaData::new(about, groups));
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let found = ArrowReaderMetadata::try_new(Arc::clone(&about), options.clone())?;
-    // Offsets of 64 bits, so that no batch has too much text for its offsets.
-    let wide = |field: &Arc<Field>| match field.data_type() {
-        DataType::Binary => Arc::new(field.as_ref().clone().with_data_type(DataType::LargeBinary)),
+    // Offsets of 64 bits, so that no batch has too much text for its offsets. Dates that Parquet has no type of its own
+    // for are numbers without the file's own schema.
+    let wide = |(field, own): (&Arc<Field>, &Arc<Field>)| match (field.data_type(), own.data_type()) {
+        (DataType::Binary, _) => Arc::new(field.as_ref().clone().with_data_type(DataType::LargeBinary)),
+        (DataType::Int64, time @ (DataType::Date64 | DataType::Timestamp(..))) => {
+            Arc::new(field.as_ref().clone().with_data_type(time.clone()))
+        }
         _ => Arc::clone(field),
     };
-    let fields: Vec<Arc<Field>> = found.schema().fields().iter().map(wide).collect();
+    let fields: Vec<Arc<Field>> = found.schema().fields().iter().zip(metadata.schema().fields()).map(wide).collect();
     ArrowReaderMetadata::try_new(about, options.with_schema(Arc::new(arrow_schema::Schema::new(fields))))
 }
 

@@ -44,6 +44,8 @@ pub fn skeleton(input: &Input) -> Result<String> {
             | PhysicalType::Float32
             | PhysicalType::Float64
             | PhysicalType::Decimal128 { .. } => "kind = \"continuous\"\nmin = \"?\"\nmax = \"?\"\n",
+            PhysicalType::Date32 | PhysicalType::Date64 => "kind = \"date\"\nmin = \"?\"\nmax = \"?\"\n",
+            PhysicalType::Timestamp { .. } => "kind = \"datetime\"\nmin = \"?\"\nmax = \"?\"\n",
             _ => "kind = \"integer\"\nmin = \"?\"\nmax = \"?\"\n",
         });
     }
@@ -152,7 +154,7 @@ impl Default for Column {
 impl Column {
     fn see(&mut self, raw: Raw) {
         match raw {
-            Raw::Empty => {}
+            Raw::Moment(_) | Raw::Empty => {}
             Raw::Truth(_) => (self.whole, self.number) = (false, false),
             Raw::Integer(x) => {
                 self.truth = false;

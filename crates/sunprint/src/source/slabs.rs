@@ -4,9 +4,9 @@
 //! table itself. So a slab of rows is filled a few columns at a time. A page that reaches over several slabs is unpacked
 //! for each of them, so slabs are as large as memory allows.
 
-use super::arrays::Plan;
 use super::chunks::{Taker, most_rows};
 use super::parquet_in::Reading;
+use super::plan::Plan;
 use super::{threads, words};
 use crate::door::Door;
 use crate::error::Result;

@@ -1,10 +1,10 @@
 //! CSV and TSV to codes.
 
-use super::arrays::Plan;
 use super::chunks::{Taker, Takers};
 use super::fields::Fields;
 use super::lines::{self, Block};
 use super::place::{Format, Input};
+use super::plan::Plan;
 use super::{Layout, Progress, threads, words};
 use crate::door::Door;
 use crate::error::Result;

@@ -9,16 +9,15 @@ use super::text_out::TextRows;
 use super::{Layout, threads};
 use crate::door::{Door, Gate, Value};
 use crate::error::Result;
-use crate::schema::{Column, Schema};
+use crate::schema::{Column, Form as BlockForm, Schema};
 use arrow_ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
 use std::ops::Range;
 
-/// Synthetic rows: places between the bounds in [0, 1], row-major, one for each feature, and a stratum for each row.
-/// Public.
+/// Synthetic rows: places in [0, 1], row-major, one for each coordinate, and a stratum for each row. Public.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// The number of features.
+    /// The number of coordinates.
     pub width: usize,
     /// `width` places for each row.
     pub units: Vec<f64>,
@@ -47,20 +46,24 @@ pub(super) struct Outlet {
 
 #[derive(Clone, Copy)]
 pub(super) enum Origin {
-    /// The number of the feature.
-    Feature(usize),
+    /// The column is this coordinate.
+    Single(usize),
+    /// The column is some coordinates from `start` on.
+    Block { start: usize, width: usize },
     /// The category is stratum / weight mod radix.
     Stratum { weight: u32, radix: u32 },
 }
 
 impl Outlet {
     fn new(schema: &Schema, column: usize) -> Outlet {
-        let origin = if schema.columns[column].splits() {
-            let radix = |c: usize| schema.columns[c].categories().len() as u32;
-            let later = schema.stratum_columns().into_iter().filter(|&c| c > column);
-            Origin::Stratum { weight: later.map(radix).product(), radix: radix(column) }
-        } else {
-            Origin::Feature(schema.columns[..column].iter().filter(|column| !column.splits()).count())
+        let origin = match schema.blocks().iter().find(|block| block.column == column) {
+            Some(block) if block.form == BlockForm::Line && !block.absence => Origin::Single(block.start),
+            Some(block) => Origin::Block { start: block.start, width: block.width() },
+            None => {
+                let radix = |c: usize| schema.columns[c].radix() as u32;
+                let later = schema.stratum_columns().into_iter().filter(|&c| c > column);
+                Origin::Stratum { weight: later.map(radix).product(), radix: radix(column) }
+            }
         };
         Outlet { column, origin }
     }
@@ -69,16 +72,11 @@ impl Outlet {
     #[inline]
     pub(super) fn value<'a>(&self, door: &'a Door, units: &[f64], stratum: u32) -> (Value<'a>, usize) {
         match self.origin {
-            Origin::Feature(place) => of_unit(door.gate(self.column), units[place]),
+            Origin::Single(place) => door.gate(self.column).decode_line(units[place]),
+            Origin::Block { start, width } => door.gate(self.column).decode_block(&units[start..start + width]),
             Origin::Stratum { weight, radix } => of_category(door.gate(self.column), stratum / weight % radix),
         }
     }
-}
-
-#[inline]
-pub(super) fn of_unit(gate: &Gate, unit: f64) -> (Value<'_>, usize) {
-    let value = gate.decode(unit);
-    (value, usize::from(value == Value::Truth(true)))
 }
 
 #[inline]
@@ -143,10 +141,10 @@ impl TableWriter {
     /// Appends rows.
     ///
     /// # Panics
-    /// If the rows have another number of features than the schema.
+    /// If the rows have another number of coordinates than the schema.
     pub fn write(&mut self, drawn: &Drawn) -> Result<()> {
         assert_eq!(drawn.width, self.width, "writer: rows of the schema's width");
-        assert_eq!(drawn.units.len(), drawn.rows() * drawn.width, "writer: one place for each feature of each row");
+        assert_eq!(drawn.units.len(), drawn.rows() * drawn.width, "writer: one place for each coordinate of each row");
         self.append(drawn).map_err(|Failed| self.trouble.error())
     }
 

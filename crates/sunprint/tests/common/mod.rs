@@ -12,16 +12,12 @@ use sunprint::tally::codes::{Codes, Q};
 
 /// A schema of `width` columns between 0 and 1, and a label of `strata` categories if there are more than one.
 pub fn schema(width: usize, strata: usize) -> Schema {
-    let feature = |j: usize| Column {
-        name: format!("x{j}"),
-        kind: ColumnKind::Continuous { min: 0.0, max: 1.0 },
-        role: Role::Feature,
-    };
+    let feature = |j: usize| Column::new(format!("x{j}"), ColumnKind::continuous(0.0, 1.0), Role::Feature);
     let mut columns: Vec<Column> = (0..width).map(feature).collect();
     if strata > 1 {
-        let values = (0..strata).map(|s| format!("c{s}")).collect();
-        let kind = ColumnKind::Categorical { values };
-        columns.push(Column { name: "label".to_string(), kind, role: Role::Label });
+        let values = (0..strata).map(|s| format!("c{s}"));
+        let kind = ColumnKind::categorical(values);
+        columns.push(Column::new("label", kind, Role::Label));
     }
     Schema { dataset: Dataset { name: "test".to_string(), unit: Unit::Row }, columns, constraints: Vec::new() }
 }
