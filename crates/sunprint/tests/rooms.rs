@@ -26,6 +26,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("receipt", &["plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace"]),
     ("fit", &["error", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"]),
+    ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
     ("run", &["error", "fit", "model", "plan", "privacy", "schema", "source", "tally"]),
 ];

@@ -8,7 +8,7 @@ mod covariance;
 mod dimension;
 mod texture;
 
-pub use centre::{Centre, clip_radius};
+pub use centre::{Centre, TYPICAL_SPREAD, clip_radius};
 pub use covariance::{Covariance, MomentLayout, assemble};
 pub use dimension::{Choice, choose};
 pub use texture::{Texture, texture};
