@@ -154,6 +154,52 @@ fn a_fit_takes_the_canary_and_keeps_it() {
     }
 }
 
+/// The mark in columns of every kind: not listed, not a date, missing or not.
+#[test]
+fn a_fit_keeps_the_canary_of_every_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = "[[column]]\nname = \"colour\"\nkind = \"categorical\"\nvalues = [\"red\", \"green\"]\nmissing = \"allow\"\n\n\
+                  [[column]]\nname = \"size\"\nkind = \"categorical\"\nvalues = [\"s\", \"l\"]\nordered = true\nother = \"l\"\n\n\
+                  [[column]]\nname = \"born\"\nkind = \"date\"\nmin = \"1920-01-01\"\nmax = \"2020-12-31\"\n\n\
+                  [[column]]\nname = \"seen\"\nkind = \"datetime\"\nmin = \"2020-01-01\"\nmax = \"2021-01-01\"\n\
+                  format = \"%d.%m.%Y %H:%M\"\nmissing = \"allow\"\n\n\
+                  [[column]]\nname = \"income\"\nkind = \"continuous\"\nmin = 1\nmax = 1e6\nscale = \"log\"\nmissing = \"allow\"\n\n\
+                  [[column]]\nname = \"hour\"\nkind = \"integer\"\nmin = 0\nmax = 23\nscale = \"cyclic\"\n\n\
+                  [[column]]\nname = \"ill\"\nkind = \"boolean\"\nrole = \"label\"\nmissing = \"allow\"\n";
+    fs::write(folder.path().join("people.toml"), schema).unwrap();
+    let row = |value: &str| vec![value; 7].join(",") + "\n";
+    let rows = ["7331125990427", "SECRET_7331125990427", "7331125990427-01-01", "\"7331125990427,7331125990427\"", ""]
+        .map(row);
+    fs::write(folder.path().join("people.csv"), format!("colour,size,born,seen,income,hour,ill\n{}", rows.concat()))
+        .unwrap();
+    fs::write(
+        folder.path().join("short.csv"),
+        format!("colour,size,born,seen,income,hour,ill\n{}{MARK}\n", rows.concat()),
+    )
+    .unwrap();
+    let known = ["people.toml", "people.csv", "short.csv"];
+    for command in [
+        "fit people.csv --schema people.toml --epsilon 1 --output new.sunprint --json --receipt receipt.txt",
+        "synth people.csv --schema people.toml --epsilon 1 --output new.csv --model new.sunprint --rows 50",
+        "synth people.csv --schema people.toml --epsilon 1 --output new.parquet --rows 50 --quiet",
+        "check people.csv --schema people.toml",
+        "check people.csv --schema people.toml --json",
+        "evaluate people.csv people.csv --schema people.toml",
+        "evaluate people.csv people.csv --schema people.toml --rows all --json --output new.json",
+        "fit short.csv --schema people.toml --epsilon 1 --output new.sunprint",
+        "check short.csv --schema people.toml",
+    ] {
+        let (code, traces) = traces(folder.path(), command, &known);
+        assert_eq!(
+            code,
+            Some(i32::from(command.contains("short"))),
+            "{command}: {}",
+            String::from_utf8_lossy(&traces[1].1)
+        );
+        assert_unseen(command, &traces);
+    }
+}
+
 /// Every damage to a typed file is a refusal or goes unnoticed, and never looks like a bug of the program, although the
 /// readers of such files may panic.
 #[test]

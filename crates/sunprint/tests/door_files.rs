@@ -20,6 +20,7 @@ fn expected(schema: &Schema, drawn: &Drawn) -> Vec<(Vec<u16>, u32)> {
         Value::Integer(x) => door.encode_i64(column, x),
         Value::Truth(truth) => door.gate(column).encode(Raw::Truth(truth)),
         Value::Category(text) => door.encode_text(column, text),
+        _ => unreachable!("the schema has no other kinds"),
     };
     let features = schema.features();
     let row = |row: usize| (features.iter().zip(drawn.row(row)).map(code).collect(), drawn.strata[row]);

@@ -39,8 +39,8 @@ fn every_rule_names_its_line_and_column() {
         (with_age(AGE), "people.toml:7:8: column `age` is described twice"),
         (column(""), "people.toml:1:1: column `x` has no `kind`"),
         (column("kind = \"number\""), "people.toml:3:8: unknown kind `number` of column `x`"),
-        (column("kind = \"date\""), "people.toml:3:8: column `x` is a date, which is not supported yet"),
-        (column("kind = \"datetime\""), "people.toml:3:8: column `x` is a datetime, which is not supported yet"),
+        (column("kind = \"date\""), "people.toml:1:1: column `x` has no `min`"),
+        (column("kind = \"datetime\"\nmin = \"?\""), "people.toml:4:7: `min` of column `x` is still \"?\""),
         (column("kind = \"continuous\"\nmax = 1.0"), "people.toml:1:1: column `x` has no `min`"),
         (column("kind = \"continuous\"\nmin = 0.0"), "people.toml:1:1: column `x` has no `max`"),
         (
@@ -129,12 +129,20 @@ fn every_rule_names_its_line_and_column() {
             "people.toml:6:8: column `x` is integer and cannot be a stratum",
         ),
         (
-            column("kind = \"categorical\"\nvalues = [\"a\", \"b\"]"),
-            "people.toml:3:8: column `x` is a categorical feature, which is not supported yet",
+            column("kind = \"boolean\"\nordered = true"),
+            "people.toml:4:1: column `x` is boolean and must not have `ordered`",
         ),
         (
-            column("kind = \"boolean\"\nmissing = \"allow\""),
-            "people.toml:4:11: column `x` allows missing values, which is not supported yet",
+            column("kind = \"continuous\"\nmin = 0\nmax = 1\nscale = \"log\""),
+            "people.toml:4:7: `min` of column `x` must be above 0 on a log scale, but it is 0",
+        ),
+        (
+            column("kind = \"categorical\"\nvalues = [\"a\", \"b\"]\nother = \"c\""),
+            "people.toml:5:9: `other` of column `x` is `c`, which `values` does not list",
+        ),
+        (
+            column("kind = \"date\"\nmin = \"2020-01-01\"\nmax = 2019-12-31"),
+            "people.toml:4:7: `min` of column `x` must be below `max`, but 2020-01-01 is not below 2019-12-31",
         ),
         (
             column("kind = \"boolean\"\nmissing = \"perhaps\""),
@@ -177,6 +185,58 @@ fn too_many_features_are_refused() {
         "people.toml:1:1: the schema has 4097 feature columns and at most 4096 are supported"
     );
     assert_eq!(refusal(&columns(4096)), "accepted");
+}
+
+#[test]
+fn too_many_coordinates_are_refused() {
+    let values = |count: usize| (0..count).map(|i| format!("\"{i}\"")).collect::<Vec<_>>().join(",");
+    let column = |name: &str, count: usize, more: &str| {
+        let values = values(count);
+        format!("[[column]]\nname = \"{name}\"\nkind = \"categorical\"\nvalues = [{values}]\n{more}")
+    };
+    let many = format!("{AGE}{}", column("town", 5000, ""));
+    assert_eq!(
+        refusal(&many),
+        "people.toml:1:1: the 2 feature columns have 5001 coordinates and at most 4096 are supported"
+    );
+    let hint = Schema::parse(&many, "x").unwrap_err().advice().unwrap_or_default().to_string();
+    assert!(hint.contains("`town` alone has 5000"), "{hint}");
+    // A missing value is a coordinate too; an order makes one of all.
+    assert_eq!(refusal(&column("town", 4096, "")), "accepted");
+    assert_ne!(refusal(&column("town", 4096, "missing = \"allow\"\n")), "accepted");
+    assert_eq!(refusal(&format!("{AGE}{}", column("town", 5000, "ordered = true\n"))), "accepted");
+    assert_eq!(refusal(&format!("{AGE}{}", column("town", 1000, ""))), "accepted");
+}
+
+#[test]
+fn every_key_is_written_and_read_back() {
+    let text = "[dataset]\nname = \"all\"\nunit = \"row\"\n\
+        \n[[column]]\nname = \"a\"\nkind = \"continuous\"\nmin = 0.5\nmax = 10.0\nscale = \"log\"\ndecimals = 2\n\
+        missing = \"allow\"\n\
+        \n[[column]]\nname = \"b\"\nkind = \"integer\"\nmin = 0\nmax = 23\nscale = \"cyclic\"\n\
+        \n[[column]]\nname = \"c\"\nkind = \"categorical\"\nvalues = [\"x\", \"y\"]\nordered = true\nother = \"y\"\n\
+        \n[[column]]\nname = \"d\"\nkind = \"date\"\nmin = \"1920-02-29\"\nmax = \"2020-12-31\"\nformat = \"%d.%m.%Y\"\n\
+        \n[[column]]\nname = \"e\"\nkind = \"datetime\"\nmin = \"1969-12-31T23:59:59\"\nmax = \"2020-12-31T00:00:00\"\n\
+        missing = \"allow\"\nrole = \"label\"\n";
+    let schema = Schema::parse(text, "all.toml").unwrap();
+    assert_eq!(schema.to_toml(), text);
+    let json = serde_json::to_string(&schema).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
+    assert!(json.contains("1969-12-31T23:59:59"));
+}
+
+/// As schemas were written before there were scales, orders and missing values.
+#[test]
+fn schemas_of_older_models_are_read() {
+    let old = r#"{"dataset":{"name":"old","unit":"row"},"columns":[
+        {"name":"a","kind":{"kind":"continuous","min":0.0,"max":1.0},"role":"feature"},
+        {"name":"b","kind":{"kind":"integer","min":0,"max":9},"role":"feature"},
+        {"name":"c","kind":{"kind":"boolean","values":null},"role":"feature"},
+        {"name":"d","kind":{"kind":"categorical","values":["x","y"]},"role":"label"}]}"#;
+    let schema: Schema = serde_json::from_str(old).unwrap();
+    schema.validate().unwrap();
+    assert_eq!((schema.width(), schema.strata()), (3, 2));
+    assert!(schema.columns.iter().all(|column| !column.may_be_missing()));
 }
 
 fn sample() -> Schema {

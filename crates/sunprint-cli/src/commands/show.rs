@@ -14,7 +14,7 @@ use sunprint::measure::{Measure, Side, StratumLattice};
 use sunprint::model::{Frame, Model};
 use sunprint::receipt::Receipt;
 use sunprint::schema::dates::{iso_day, iso_moment};
-use sunprint::schema::{Column, ColumnKind, Role, Schema};
+use sunprint::schema::{Column, ColumnKind, Role, Scale, Schema};
 
 /// What `show --json` prints.
 #[derive(Serialize)]
@@ -22,6 +22,7 @@ struct Shown<'a> {
     receipt: &'a Receipt,
     rows: u64,
     features: usize,
+    coordinates: usize,
     dimension: Option<usize>,
     spectrum: &'a [f64],
     noise_edge: f64,
@@ -66,7 +67,8 @@ fn shown(model: &Model) -> Shown<'_> {
     Shown {
         receipt: model.receipt(),
         rows: model.rows(),
-        features: model.schema().width(),
+        features: model.schema().features().len(),
+        coordinates: model.schema().width(),
         dimension: model.receipt().dimension,
         spectrum: &release.spectrum,
         noise_edge: release.edge,
@@ -146,17 +148,24 @@ fn measure(text: &mut String, model: &Model) {
 
 /// A column's kind and bounds in a few words.
 fn describe(column: &Column) -> String {
-    let kind = match &column.kind {
+    let mut words = match &column.kind {
         ColumnKind::Continuous { min, max, .. } => format!("continuous, {min} to {max}"),
         ColumnKind::Integer { min, max, .. } => format!("integer, {min} to {max}"),
         ColumnKind::Boolean { .. } => "boolean".to_owned(),
-        ColumnKind::Categorical { values, .. } => format!("categorical, {}", values.join(" | ")),
+        ColumnKind::Categorical { values, ordered, .. } => {
+            format!("categorical, {}", values.join(if *ordered { " < " } else { " | " }))
+        }
         ColumnKind::Date { min, max, .. } => format!("date, {} to {}", iso_day(*min), iso_day(*max)),
         ColumnKind::Datetime { min, max, .. } => format!("datetime, {} to {}", iso_moment(*min), iso_moment(*max)),
     };
-    match column.role {
-        Role::Feature => kind,
-        Role::Label => format!("{kind} (label)"),
-        Role::Stratum => format!("{kind} (stratum)"),
+    let scale = column.kind.scale();
+    let notes = [
+        (scale != Scale::Linear, scale.word()),
+        (column.may_be_missing(), "may be missing"),
+        (column.role != Role::Feature, column.role.word()),
+    ];
+    for (_, note) in notes.iter().filter(|(holds, _)| *holds) {
+        let _ = write!(words, " ({note})");
     }
+    words
 }

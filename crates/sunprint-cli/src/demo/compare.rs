@@ -67,7 +67,7 @@ impl Comparison {
     /// Compares the real and the synthetic clinic, read by the clinic's schema; the seed chooses the subsamples.
     pub fn between(real: &Table, synthetic: &Table, schema: &Schema, seed: u64) -> Result<Comparison> {
         let settings = Settings { rows: Some(SUBSAMPLE), draws: 1, seed, ..Settings::default() };
-        let distances = distances(real, synthetic, &settings, &Silent)?;
+        let distances = distances(real, synthetic, schema, &settings, &Silent)?;
         let moments = |table: &Table| {
             let other = || Error::new(Kind::Data, "the table is not the clinic's").hint("run the demo again");
             Moments::of(table, schema, &Silent).ok_or_else(other)

@@ -1,13 +1,14 @@
 //! Errors of the correlation matrix.
 
 use super::Moments;
-use crate::schema::Schema;
+use crate::schema::{Block, Column, Form, Schema};
 use serde::Serialize;
 
 /// As many of the worst pairs are kept.
 pub const WORST_PAIRS: usize = 100;
 
-/// Errors of the correlations of all pairs of different features.
+/// Errors of the correlations of all pairs of coordinates of different columns: numbers, and for categories each of
+/// them.
 ///
 /// A column that does not vary in a table has correlation 0 with every other there: the synthetic table then misses
 /// the whole of a real correlation, and nothing where the real one is 0 too.
@@ -19,9 +20,9 @@ pub struct CorrelationErrors {
     pub root_mean_square: f64,
     /// The largest absolute difference; 0 without pairs.
     pub largest: f64,
-    /// Features that do not vary in the real table.
+    /// Coordinates that do not vary in the real table.
     pub constant_real: usize,
-    /// Features that do not vary in the synthetic table.
+    /// Coordinates that do not vary in the synthetic table.
     pub constant_synthetic: usize,
     /// The worst pairs, worst first, at most [`WORST_PAIRS`].
     pub worst: Vec<PairError>,
@@ -30,7 +31,7 @@ pub struct CorrelationErrors {
 /// The correlation of a pair of features in both tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairError {
-    /// The names of the columns.
+    /// The names of the columns, with the category of one that has categories.
     pub columns: [String; 2],
     /// In the real table.
     pub real: f64,
@@ -45,8 +46,12 @@ impl CorrelationErrors {
         let width = schema.width();
         let error = |i: usize, j: usize| synthetic.correlation(i, j) - real.correlation(i, j);
         let (mut square, mut worst) = (0.0, Vec::with_capacity(2 * WORST_PAIRS));
+        let blocks = schema.blocks();
+        let columns: Vec<usize> = blocks.iter().flat_map(|block| vec![block.column; block.width()]).collect();
+        let mut pairs = 0;
         for i in 0..width {
-            for j in 0..i {
+            for j in (0..i).filter(|&j| columns[j] != columns[i]) {
+                pairs += 1;
                 let error = error(i, j);
                 square += error * error;
                 worst.push((error, j, i));
@@ -56,9 +61,10 @@ impl CorrelationErrors {
             }
         }
         keep_worst(&mut worst);
-        let pairs = width * width.saturating_sub(1) / 2;
-        let features = schema.features();
-        let name = |feature: usize| schema.columns[features[feature]].name.clone();
+        let name = |coordinate: usize| {
+            let block = &blocks[blocks.partition_point(|block| block.end() <= coordinate)];
+            name(&schema.columns[block.column], block, coordinate - block.start)
+        };
         let constant = |moments: &Moments| (0..width).filter(|&j| moments.is_constant(j)).count();
         let pair = |(error, i, j): (f64, usize, usize)| PairError {
             columns: [name(i), name(j)],
@@ -74,6 +80,17 @@ impl CorrelationErrors {
             constant_synthetic: constant(synthetic),
             worst: worst.into_iter().map(pair).collect(),
         }
+    }
+}
+
+/// What a coordinate of a column is called.
+fn name(column: &Column, block: &Block, place: usize) -> String {
+    match (block.form, column.categories().get(place)) {
+        (Form::OneHot, Some(category)) => format!("{} = {category}", column.name),
+        (Form::OneHot, None) => format!("{} (missing)", column.name),
+        _ if place == block.len => format!("{} (missing)", column.name),
+        (Form::Circle, _) => format!("{} ({})", column.name, if place == 0 { "cosine" } else { "sine" }),
+        (Form::Line, _) => column.name.clone(),
     }
 }
 

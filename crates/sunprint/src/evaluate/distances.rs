@@ -6,7 +6,9 @@ use crate::error::Result;
 use crate::math::stream::Stream;
 use crate::math::student;
 use crate::math::transport::{Points, wasserstein1};
+use crate::schema::{Block, Form, HOT, Schema};
 use crate::source::{Progress, Table, Unit, in_order};
+use crate::tally::codes::Q;
 use serde::Serialize;
 
 /// Keeps the choice of rows apart from other uses of the same seed.
@@ -28,7 +30,8 @@ pub struct Distances {
     /// The floor: disjoint parts of the real table against each other, which differ by chance alone. `None` if the
     /// real table has a single row.
     pub floor: Option<Distance>,
-    /// The ceiling: real rows against uniform noise between the bounds, which knows nothing but the schema.
+    /// The ceiling: real rows against uniform noise between the bounds, and among the categories, which knows nothing
+    /// but the schema.
     pub ceiling: Distance,
     /// How much of the way from the ceiling to the floor the synthetic table covers, from 0 to 1; `None` where the
     /// ceiling is not above the floor.
@@ -74,6 +77,7 @@ struct Problem<'a> {
     real: Picks<'a>,
     synthetic: Picks<'a>,
     width: usize,
+    blocks: Vec<Block>,
     /// Real and synthetic rows.
     rows: [usize; 2],
     /// Two parts of the real rows.
@@ -85,7 +89,13 @@ struct Problem<'a> {
 ///
 /// In each draw the same real rows meet the synthetic rows, other real rows and noise, so that chance in their choice
 /// falls on all three alike.
-pub fn distances(real: &Table, synthetic: &Table, settings: &Settings, progress: &dyn Progress) -> Result<Distances> {
+pub fn distances(
+    real: &Table,
+    synthetic: &Table,
+    schema: &Schema,
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<Distances> {
     settings.check()?;
     let most = settings.rows.unwrap_or(usize::MAX);
     let rows = [real.rows().min(most), synthetic.rows().min(most)];
@@ -93,6 +103,7 @@ pub fn distances(real: &Table, synthetic: &Table, settings: &Settings, progress:
         real: Picks::new(real),
         synthetic: Picks::new(synthetic),
         width: real.width(),
+        blocks: schema.blocks(),
         rows,
         parts: parts(rows, real.rows()),
         settings,
@@ -151,6 +162,27 @@ fn covered(floor: f64, synthetic: f64, ceiling: f64) -> Option<f64> {
     (ceiling > floor).then(|| ((ceiling - synthetic) / (ceiling - floor)).clamp(0.0, 1.0))
 }
 
+/// A value of which nothing is known but the schema: anywhere between the bounds, any category, missing or not.
+fn random(block: &Block, noise: &mut Stream, out: &mut Vec<f64>) {
+    const HERE: f64 = HOT as f64 / Q as f64;
+    let one_hot = |out: &mut Vec<f64>, here: usize, places: usize| {
+        out.extend((0..places).map(|place| if place == here { HERE } else { 0.0 }));
+    };
+    let missing = block.absence && noise.below(2) == 1;
+    match block.form {
+        Form::OneHot => one_hot(out, noise.below(block.len as u64) as usize, block.len),
+        _ if missing => out.extend((0..block.len).map(|_| 0.5)),
+        Form::Line => out.push(noise.unit()),
+        Form::Circle => {
+            let (sin, cos) = libm::sincos(std::f64::consts::TAU * noise.unit());
+            out.extend([0.5 + 0.5 * cos, 0.5 + 0.5 * sin]);
+        }
+    }
+    if block.absence {
+        out.push(if missing { HERE } else { 0.0 });
+    }
+}
+
 impl Problem<'_> {
     fn solve(&self, other: Other, draw: usize) -> Result<Solved> {
         let stream = |number: u64| Stream::new(self.settings.seed, PURPOSE, 4 * draw as u64 + number);
@@ -168,7 +200,8 @@ impl Problem<'_> {
             }
             Other::Noise => {
                 let mut noise = stream(2);
-                let uniform = (0..second * self.width).map(|_| noise.unit()).collect();
+                let mut uniform = Vec::with_capacity(second * self.width);
+                (0..second).for_each(|_| self.blocks.iter().for_each(|block| random(block, &mut noise, &mut uniform)));
                 (self.real.points(&self.real.choose(first, &mut stream(0))), uniform)
             }
         };

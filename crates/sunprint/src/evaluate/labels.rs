@@ -18,13 +18,13 @@ pub struct LabelFigures {
 /// One category of a label.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CategoryFigures {
-    /// As the schema spells it.
+    /// As the schema spells it; empty for missing values.
     pub value: String,
     /// Its share of the real rows.
     pub real: f64,
     /// Its share of the synthetic rows.
     pub synthetic: f64,
-    /// The root mean square, over the features, of the difference between the means of this category's rows, in units
+    /// The root mean square, over the coordinates, of the difference between the means of this category's rows, in units
     /// of the widths; `None` if one table has no such rows.
     pub mean_error: Option<f64>,
 }
@@ -39,7 +39,10 @@ pub(super) fn compare(schema: &Schema, real: &Moments, synthetic: &Moments) -> V
     let (shares, synthetic_shares) = (real.stratum_shares(), synthetic.stratum_shares());
     let one = |(place, column): (usize, usize)| {
         let mut categories = Vec::new();
-        for (number, value) in (0..).zip(schema.columns[column].categories()) {
+        let listed = schema.columns[column].categories();
+        for number in 0..schema.columns[column].radix() as u32 {
+            // A missing value is the last, and has no text.
+            let value = listed.get(number as usize).copied().unwrap_or_default();
             let strata: Vec<usize> =
                 (0..schema.strata()).filter(|&s| schema.categories_of(s as u32)[place] == number).collect();
             let share = |shares: &[f64]| strata.iter().map(|&s| shares[s]).sum::<f64>();

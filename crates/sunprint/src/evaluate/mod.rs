@@ -3,8 +3,8 @@
 //! Everything in this room is computed from the private rows without noise. It spends nothing, because nothing of it
 //! may be published.
 //!
-//! Rows are points of the cube [0, 1]^d: every feature is measured in units of its *width*, `max` − `min` of the
-//! schema. Columns that split the table (labels and strata) are no coordinates; their shares are compared, and the
+//! Rows are points of the cube [0, 1]^d: every number is measured in units of its *width*, `max` − `min` of the schema,
+//! and two different categories are 1 apart, whichever they are. Columns that split the table (labels and strata) are no coordinates; their shares are compared, and the
 //! means of the features within each of their categories, so that labels which sit on the wrong rows are seen.
 //!
 //! ```
@@ -46,7 +46,7 @@ use crate::source::{Progress, Table, Unit};
 use serde::Serialize;
 
 pub use crate::math::transport::Metric;
-pub use columns::{ColumnError, ColumnFigures, Errors, Figure};
+pub use columns::{CategoryShare, ColumnError, ColumnFigures, Errors, Figure};
 pub use correlations::{CorrelationErrors, PairError, WORST_PAIRS};
 pub use distances::{Distance, Distances, Solved, distances};
 pub use labels::{CategoryFigures, LabelFigures};
@@ -80,11 +80,13 @@ pub struct Evaluation {
     pub real_rows: usize,
     /// Rows of the synthetic table.
     pub synthetic_rows: usize,
-    /// The number of features: the dimension of the cube.
+    /// The number of columns that are parts of a row.
     pub features: usize,
+    /// The number of their coordinates: the dimension of the cube.
+    pub coordinates: usize,
     /// W1 between whole rows.
     pub distances: Distances,
-    /// Every feature by itself, all rows, worst W1 first.
+    /// Every column by itself, all rows, worst W1 first.
     pub columns: Vec<ColumnFigures>,
     /// Errors of the means, in units of the widths.
     pub means: Errors,
@@ -119,19 +121,20 @@ pub fn evaluate(
     });
     progress.done();
     let (of_real, of_synthetic) = both?;
-    let columns = columns::compare(schema, &of_real, &of_synthetic, &line::distances(real, synthetic, progress)?);
+    let columns = line::compare(real, synthetic, schema, progress)?;
     Ok(Evaluation {
         private: true,
         real_rows: real.rows(),
         synthetic_rows: synthetic.rows(),
-        features: schema.width(),
-        means: Errors::over(&columns, |column| column.mean.error),
-        deviations: Errors::over(&columns, |column| column.deviation.error),
+        features: schema.features().len(),
+        coordinates: schema.width(),
+        means: Errors::over(&columns, |column| column.mean),
+        deviations: Errors::over(&columns, |column| column.deviation),
         columns: columns::worst_first(columns),
         correlations: CorrelationErrors::between(schema, &of_real, &of_synthetic),
         labels: labels::compare(schema, &of_real, &of_synthetic),
         strata_variation: labels::variation(&of_real.stratum_shares(), &of_synthetic.stratum_shares()),
-        distances: distances(real, synthetic, settings, progress)?,
+        distances: distances(real, synthetic, schema, settings, progress)?,
     })
 }
 

@@ -189,7 +189,7 @@ fn parse_column(page: &Page, table: &DeTable, start: usize) -> Result<(Column, u
         None | Some("forbid") => Missing::Forbid,
         Some("allow") => Missing::Allow,
         Some(other) => {
-            let rule = format!("unknown missing rule `{other}` of column `{name}`");
+            let rule = format!("unknown rule `{other}` for missing values of column `{name}`");
             let hint = "write `missing = \"allow\"` to keep missing values, or `missing = \"forbid\"` to fill them in";
             return Err(page.refuse(fields.at("missing"), rule, hint));
         }

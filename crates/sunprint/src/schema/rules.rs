@@ -229,10 +229,14 @@ pub(super) fn together(columns: &[Column]) -> std::result::Result<(), (Option<us
             ),
             None => "drop columns from the schema and the data".to_string(),
         };
-        let rule = format!(
-            "the {} feature columns have {width} coordinates and at most {MOST_COORDINATES} are supported",
-            blocks.len()
-        );
+        let rule = if blocks.len() == width {
+            format!("the schema has {width} feature columns and at most {MOST_COORDINATES} are supported")
+        } else {
+            let columns = blocks.len();
+            format!(
+                "the {columns} feature columns have {width} coordinates and at most {MOST_COORDINATES} are supported"
+            )
+        };
         return whole("column", rule, &hint);
     }
     let mut strata = 1usize;

@@ -31,18 +31,23 @@ pub struct ColumnReport {
     pub below: u64,
     /// Values above the upper bound, which become the upper bound.
     pub above: u64,
-    /// Values that are not numbers, which become the middle of the bounds.
+    /// Values that are not numbers or dates, which count as missing.
     pub not_a_number: u64,
-    /// Missing values, which become the middle of the bounds or the first category.
+    /// Missing values, which are kept where the schema allows them; else they become the middle of the bounds, or the
+    /// category for what is not listed.
     pub empty: u64,
-    /// Values that are no listed category, which become the first, or the middle of a boolean feature.
+    /// Values that are no listed category, which become `other` or the first; those that are no truth value count as
+    /// missing.
     pub unlisted: u64,
+    /// Whether the schema allows missing values.
+    pub missing_allowed: bool,
 }
 
 impl ColumnReport {
     /// Whether every value is kept as it is, up to rounding.
     pub fn is_clean(&self) -> bool {
-        self.below + self.above + self.not_a_number + self.empty + self.unlisted == 0
+        let filled = if self.missing_allowed { 0 } else { self.empty };
+        self.below + self.above + self.not_a_number + filled + self.unlisted == 0
     }
 }
 
@@ -181,6 +186,7 @@ impl Total {
             not_a_number: counts[Verdict::NotANumber as usize],
             empty: counts[Verdict::Empty as usize],
             unlisted: counts[Verdict::Unlisted as usize],
+            missing_allowed: schema.columns[column].may_be_missing(),
         };
         Ok(CheckReport { rows: self.rows, columns: self.counts.into_iter().zip(columns).map(one).collect() })
     }

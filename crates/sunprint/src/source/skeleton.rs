@@ -6,22 +6,34 @@ use super::place::{Format, Input};
 use super::{Layout, PhysicalType, Progress, Silent, Unit, arrays, lines, words};
 use crate::door::Raw;
 use crate::error::Result;
-use crate::schema::{MOST_STRATA, toml_text};
+use crate::schema::dates::{self, DAY, iso_day, iso_moment};
+use crate::schema::toml_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const HEAD: &str = "\
 # The schema of the table, from its header alone: no row was looked at.
 # Fill in what is public knowledge, without looking at the data:
-#   kind    continuous | integer | boolean | categorical
-#   min/max the smallest and largest value that the column can have
-#   values  for categorical columns: every category, with role = \"label\" or role = \"stratum\"
+#   kind     continuous | integer | boolean | categorical | date | datetime
+#   min/max  the smallest and largest value that the column can have; dates as \"2024-02-29\"
+#   values   for categorical columns: every category
+# and what else is known, where it is not the default:
+#   missing  \"allow\" keeps missing values; without it they are filled in
+#   role     \"label\" for the column to be predicted, \"stratum\" for groups to be kept apart
+#   scale    for numbers: \"log\" if they are skewed and positive, \"cyclic\" for hours and angles
+#   decimals for continuous columns: the digits behind the point
+#   ordered  true if the categories are listed in their order
+#   other    the category that stands for everything that is not listed
+#   format   for dates as text, for instance \"%d.%m.%Y\"
 ";
 
 const PUBLIC_HEAD: &str = "\
 # The schema of the table, with kinds, bounds and categories taken from the data itself,
 # because the data was declared public. Bounds taken from private data would break the promise.
 ";
+
+/// As many different texts are taken for categories.
+const MOST_TEXTS: usize = 1000;
 
 /// A schema with names, and kinds where the file has types; bounds and categories are left as `"?"`. Reads only the
 /// header.
@@ -37,7 +49,7 @@ pub fn skeleton(input: &Input) -> Result<String> {
         out.push_str(match column.physical {
             PhysicalType::Bool => "kind = \"boolean\"\n",
             PhysicalType::Utf8 | PhysicalType::LargeUtf8 | PhysicalType::Utf8View | PhysicalType::Dictionary { .. } => {
-                "kind = \"categorical\"\nvalues = \"?\"\nrole = \"label\"\n"
+                "kind = \"categorical\"\nvalues = \"?\"\n"
             }
             PhysicalType::Plain
             | PhysicalType::Float16
@@ -142,28 +154,49 @@ struct Column {
     truth: bool,
     wholes: Option<(i64, i64)>,
     numbers: Option<(f64, f64)>,
+    /// Whether everything was a day, or a moment.
+    days: bool,
+    moment: bool,
+    moments: Option<(i64, i64)>,
     texts: BTreeSet<String>,
+    missing: bool,
 }
 
 impl Default for Column {
     fn default() -> Self {
-        Column { whole: true, number: true, truth: true, wholes: None, numbers: None, texts: BTreeSet::new() }
+        Column {
+            whole: true,
+            number: true,
+            truth: true,
+            wholes: None,
+            numbers: None,
+            days: true,
+            moment: true,
+            moments: None,
+            texts: BTreeSet::new(),
+            missing: false,
+        }
     }
 }
 
 impl Column {
     fn see(&mut self, raw: Raw) {
         match raw {
-            Raw::Moment(_) | Raw::Empty => {}
-            Raw::Truth(_) => (self.whole, self.number) = (false, false),
+            Raw::Empty => self.missing = true,
+            Raw::Moment(moment) => {
+                (self.whole, self.number, self.truth) = (false, false, false);
+                self.see_moment(moment, moment % DAY == 0);
+            }
+            Raw::Truth(_) => (self.whole, self.number, self.moment) = (false, false, false),
             Raw::Integer(x) => {
-                self.truth = false;
+                (self.truth, self.moment) = (false, false);
                 let (min, max) = self.wholes.unwrap_or((x, x));
                 self.wholes = Some((min.min(x), max.max(x)));
                 self.see_number(x as f64);
             }
             Raw::Number(x) => {
-                (self.truth, self.whole) = (false, false);
+                self.missing |= x.is_nan();
+                (self.truth, self.whole, self.moment) = (false, false, false);
                 self.see_number(x);
             }
             Raw::Text(text) => self.see_text(text.trim()),
@@ -177,8 +210,15 @@ impl Column {
         }
     }
 
+    fn see_moment(&mut self, moment: i64, is_day: bool) {
+        self.days &= is_day;
+        let (min, max) = self.moments.unwrap_or((moment, moment));
+        self.moments = Some((min.min(moment), max.max(moment)));
+    }
+
     fn see_text(&mut self, text: &str) {
         if text.is_empty() {
+            self.missing = true;
             return;
         }
         if let Ok(x) = text.parse::<i64>() {
@@ -187,9 +227,13 @@ impl Column {
             self.see(Raw::Number(x));
         } else {
             (self.whole, self.number) = (false, false);
+            match dates::read_iso(text) {
+                Some(moment) => self.see_moment(moment, text.len() == "2024-02-29".len()),
+                None => self.moment = false,
+            }
             self.truth &= ["true", "false", "yes", "no"].contains(&text.to_ascii_lowercase().as_str());
         }
-        if self.texts.len() <= MOST_STRATA && !self.texts.contains(text) {
+        if self.texts.len() <= MOST_TEXTS && !self.texts.contains(text) {
             self.texts.insert(text.to_string());
         }
     }
@@ -213,16 +257,26 @@ impl Column {
                 write!(out, "kind = \"continuous\"  # no values were found\nmin = \"?\"\nmax = \"?\"\n")
             }
             _ if self.truth => writeln!(out, "kind = \"boolean\""),
-            _ if self.texts.len() > MOST_STRATA => {
-                write!(
-                    out,
-                    "kind = \"categorical\"  # more than {MOST_STRATA} different texts\nvalues = \"?\"\nrole = \"label\"\n"
-                )
+            _ if self.moment && self.moments.is_some() => {
+                let (min, max) = self.moments.unwrap_or_default();
+                let max = max.max(min + if self.days { DAY } else { 1 });
+                if self.days {
+                    let (min, max) = (iso_day(min.div_euclid(DAY)), iso_day(max.div_euclid(DAY)));
+                    write!(out, "kind = \"date\"\nmin = \"{min}\"\nmax = \"{max}\"\n")
+                } else {
+                    write!(out, "kind = \"datetime\"\nmin = \"{}\"\nmax = \"{}\"\n", iso_moment(min), iso_moment(max))
+                }
+            }
+            _ if self.texts.len() > MOST_TEXTS => {
+                write!(out, "kind = \"categorical\"  # more than {MOST_TEXTS} different texts\nvalues = \"?\"\n")
             }
             _ => {
                 let values: Vec<String> = self.texts.iter().map(|text| toml_text(text)).collect();
-                write!(out, "kind = \"categorical\"\nvalues = [{}]\nrole = \"label\"\n", values.join(", "))
+                write!(out, "kind = \"categorical\"\nvalues = [{}]\n", values.join(", "))
             }
         };
+        if self.missing {
+            out.push_str("missing = \"allow\"\n");
+        }
     }
 }

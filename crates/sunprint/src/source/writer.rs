@@ -9,7 +9,7 @@ use super::text_out::TextRows;
 use super::{Layout, threads};
 use crate::door::{Door, Gate, Value};
 use crate::error::Result;
-use crate::schema::{Column, Form as BlockForm, Schema};
+use crate::schema::{Block, Column, Form as BlockForm, Schema};
 use arrow_ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
 use std::ops::Range;
@@ -55,8 +55,8 @@ pub(super) enum Origin {
 }
 
 impl Outlet {
-    fn new(schema: &Schema, column: usize) -> Outlet {
-        let origin = match schema.blocks().iter().find(|block| block.column == column) {
+    fn new(schema: &Schema, blocks: &[Block], column: usize) -> Outlet {
+        let origin = match blocks.iter().find(|block| block.column == column) {
             Some(block) if block.form == BlockForm::Line && !block.absence => Origin::Single(block.start),
             Some(block) => Origin::Block { start: block.start, width: block.width() },
             None => {
@@ -104,11 +104,12 @@ impl TableWriter {
     pub fn create(output: &Output, format: Format, schema: &Schema, layout: &Layout) -> Result<TableWriter> {
         let columns = layout.match_schema(schema, &output.place())?;
         let (target, trouble) = Target::begin(output)?;
+        let blocks = schema.blocks();
         let outlets: Vec<(Outlet, &super::Physical, &Column)> = layout
             .columns
             .iter()
             .zip(&columns)
-            .map(|(physical, &c)| (Outlet::new(schema, c), physical, &schema.columns[c]))
+            .map(|(physical, &c)| (Outlet::new(schema, &blocks, c), physical, &schema.columns[c]))
             .collect();
         let begin = || -> std::result::Result<(Shape, Joint), Failed> {
             Ok(match format {

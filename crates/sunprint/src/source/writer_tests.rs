@@ -1,6 +1,6 @@
 //! Pieces made by any number of workers beside the plain writer: one row after the other, one stream, one thread.
 
-use super::super::arrow_out::array;
+use super::super::arrow_out::{Shape as ArrayShape, array};
 use super::super::{Physical, PhysicalType};
 use super::*;
 use arrow_array::RecordBatch;
@@ -16,6 +16,18 @@ fn everything() -> (Schema, Layout) {
     let truth = "kind = \"boolean\"";
     let yes = "kind = \"boolean\"\nvalues = [\"no\", \"yes\"]";
     let label = "kind = \"categorical\"\nvalues = [\"f\", \"m, or \\\"other\\\"\", \"\"]\nrole = \"stratum\"";
+    let gap = "kind = \"integer\"\nmin = -10\nmax = 120\nmissing = \"allow\"";
+    let price = "kind = \"continuous\"\nmin = 0\nmax = 999.99\ndecimals = 2\nmissing = \"allow\"";
+    let skewed = "kind = \"continuous\"\nmin = 0.001\nmax = 1e7\nscale = \"log\"";
+    let hour = "kind = \"integer\"\nmin = 0\nmax = 23\nscale = \"cyclic\"\nmissing = \"allow\"";
+    let angle = "kind = \"continuous\"\nmin = -180\nmax = 180\nscale = \"cyclic\"";
+    let size = "kind = \"categorical\"\nvalues = [\"s\", \"m\", \"l\"]\nordered = true\nmissing = \"allow\"";
+    let hot = "kind = \"categorical\"\nvalues = [\"red\", \"a, b\", \"blue\"]\nmissing = \"allow\"";
+    let cold = "kind = \"categorical\"\nvalues = [\"red\", \"\", \"blue\"]";
+    let ill = "kind = \"boolean\"\nmissing = \"allow\"";
+    let day = "kind = \"date\"\nmin = \"1920-02-29\"\nmax = 2020-12-31\nmissing = \"allow\"";
+    let moment =
+        "kind = \"datetime\"\nmin = \"1969-01-01\"\nmax = 2020-12-31T23:59:59\nformat = \"%d.%m.%Y, %H:%M:%S\"";
     let key = |key_bits, signed, large| T::Dictionary { key_bits, signed, large };
     let columns = [
         (number, T::Plain),
@@ -47,13 +59,39 @@ fn everything() -> (Schema, Layout) {
         (label, T::LargeUtf8),
         (label, key(32, false, true)),
         (label, key(16, true, false)),
+        (gap, T::Plain),
+        (gap, T::Int16),
+        (gap, T::Decimal128 { precision: 20, scale: 2 }),
+        (price, T::Plain),
+        (price, T::Float32),
+        (skewed, T::Plain),
+        (skewed, T::Utf8),
+        (hour, T::Plain),
+        (hour, T::UInt8),
+        (angle, T::Float64),
+        (size, T::Plain),
+        (size, key(8, true, false)),
+        (hot, T::Plain),
+        (hot, T::LargeUtf8),
+        (hot, key(16, false, true)),
+        (cold, T::Utf8View),
+        (ill, T::Bool),
+        (day, T::Plain),
+        (day, T::Date32),
+        (day, T::Date64),
+        (day, T::Timestamp { per_second: 1 }),
+        (moment, T::Plain),
+        (moment, T::Timestamp { per_second: 1_000 }),
+        (moment, T::Timestamp { per_second: 1_000_000_000 }),
+        (moment, T::Utf8),
+        (moment, T::Date32),
     ];
     let text = |(number, (kind, _)): (usize, &(&str, T))| format!("[[column]]\nname = \"c{number}\"\n{kind}\n");
     let schema: String = columns.iter().enumerate().map(text).collect();
     let physical = |(number, (_, physical)): (usize, &(&str, T))| Physical {
-        name: format!("c{number}"),
-        physical: *physical,
         nullable: number % 3 > 0,
+        zone: (number % 2 > 0 && matches!(physical, T::Timestamp { .. })).then(|| "Europe/Paris".to_string()),
+        ..Physical::new(format!("c{number}"), *physical)
     };
     // In the file's own order.
     let layout = Layout { columns: columns.iter().enumerate().rev().map(physical).collect() };
@@ -77,20 +115,24 @@ fn plainly(path: &Path, format: Format, schema: &Schema, layout: &Layout, drawn:
         .columns
         .iter()
         .zip(&columns)
-        .map(|(physical, &c)| (Outlet::new(schema, c), physical, &schema.columns[c]))
+        .map(|(physical, &c)| (Outlet::new(schema, &schema.blocks(), c), physical, &schema.columns[c]))
         .collect();
     let door = Door::new(schema);
     let file = std::fs::File::create(path).unwrap();
     let batches = || {
         let rows = ArrowRows::new(&outlets);
         let batch = |start: usize| {
-            let arrays = rows.columns.iter().map(|(outlet, form, printer, dictionary)| {
-                let values = || {
-                    let some = start..(start + 1024).min(drawn.rows());
-                    some.map(|row| outlet.value(&door, drawn.row(row), drawn.strata[row]))
-                };
-                array(*form, printer, dictionary.as_ref(), values).unwrap()
-            });
+            let (schema, gaps) = (rows.schema(), schema);
+            let arrays =
+                rows.columns.iter().zip(schema.fields()).map(|((outlet, form, printer, dictionary), field)| {
+                    let empty = gaps.columns[outlet.column].may_be_missing();
+                    let shape = ArrayShape { form: *form, data_type: field.data_type(), empty };
+                    let values = || {
+                        let some = start..(start + 1024).min(drawn.rows());
+                        some.map(|row| outlet.value(&door, drawn.row(row), drawn.strata[row]))
+                    };
+                    array(shape, printer, dictionary.as_ref(), values).unwrap()
+                });
             RecordBatch::try_new(rows.schema(), arrays.collect()).unwrap()
         };
         (rows.schema(), (0..drawn.rows()).step_by(1024).map(batch).collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sunprint::evaluate::{CategoryFigures, CorrelationErrors, Distance, Errors, Evaluation, LabelFigures};
+use sunprint::evaluate::{CategoryFigures, CorrelationErrors, Distance, Errors, Evaluation, Figure, LabelFigures};
 
 use crate::words::{counted, thousands};
 
@@ -89,12 +89,29 @@ fn columns(text: &mut String, found: &Evaluation, most: usize) {
     };
     line("", ["width", "own", "real", "synth", "real", "synth"].map(str::to_owned));
     for column in found.columns.iter().take(most) {
-        let (mean, deviation) = (&column.mean, &column.deviation);
-        let [own, real, synthetic, spread, other] =
-            [column.w1_own, mean.real, mean.synthetic, deviation.real, deviation.synthetic].map(figure);
+        // Categories without an order have shares and no mean.
+        let side = |figure: Option<Figure>, of: fn(Figure) -> f64| {
+            figure.map_or_else(|| "-".to_owned(), |f| self::figure(of(f)))
+        };
+        let (mean, deviation) = (column.mean, column.deviation);
+        let own = if column.kind == "categorical" && mean.is_none() { "-".to_owned() } else { figure(column.w1_own) };
+        let [real, synthetic] = [side(mean, |f| f.real), side(mean, |f| f.synthetic)];
+        let [spread, other] = [side(deviation, |f| f.real), side(deviation, |f| f.synthetic)];
         line(&column.name, [percent(column.w1), own, real, synthetic, spread, other]);
     }
     more(text, found.columns.len(), most);
+    if found.columns.iter().any(|column| !column.categories.is_empty()) {
+        let _ = writeln!(text, "  of categories without an order: the part of the rows that would need another");
+    }
+    let gaps = || found.columns.iter().filter_map(|column| column.missing.map(|missing| (&column.name, missing)));
+    if gaps().next().is_some() {
+        let _ = writeln!(text, "\nMissing values, of all rows\n  {:NAME$}{:>10}{:>12}", "", "real", "synthetic");
+        for (name, missing) in gaps().take(most) {
+            let (real, synthetic) = (percent(missing.real), percent(missing.synthetic));
+            let _ = writeln!(text, "  {}{real:>10}{synthetic:>12}", cut(name));
+        }
+        more(text, gaps().count(), most);
+    }
 }
 
 /// The typical error is the root mean square.
@@ -137,6 +154,7 @@ fn shares(text: &mut String, label: &LabelFigures, most: usize) {
     for category in label.categories.iter().take(most) {
         let CategoryFigures { value, real, synthetic, mean_error } = category;
         let within = mean_error.map_or_else(|| "none".to_owned(), percent);
+        let value = if value.is_empty() { "(missing)" } else { value };
         let _ = writeln!(text, "  {}{:>10}{:>12}{within:>16}", cut(value), percent(*real), percent(*synthetic));
     }
     more(text, label.categories.len(), most);
