@@ -3,7 +3,7 @@
 mod door_support;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type};
 use door_support::{file, open};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
@@ -12,7 +12,7 @@ use sunprint::model::Model;
 use sunprint::plan::{Plan, budget};
 use sunprint::run::{fit_table, write_rows};
 use sunprint::schema::Schema;
-use sunprint::source::{Output, Silent, TableWriter};
+use sunprint::source::{Output, PhysicalType, Silent, TableWriter};
 
 const COLUMNS: &str = r#"[dataset]
 name = "flats"
@@ -187,4 +187,28 @@ fn without_constraints_rows_break_the_rules() {
         values[2] != values[0] + values[1] && values[5] != values[3] + values[4]
     };
     assert!(text.lines().skip(1).filter(broken).count() > 3000);
+}
+
+/// A file may hold a real number in a type with fewer decimals; sums are those of what it holds.
+#[test]
+fn narrow_types_of_a_file_obey_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = model(&folder, &RULES);
+    let mut layout = model.layout();
+    layout.columns[3].physical = PhysicalType::Int32;
+    layout.columns[4].physical = PhysicalType::Decimal128 { precision: 12, scale: 1 };
+    layout.columns[5].physical = PhysicalType::Decimal128 { precision: 12, scale: 1 };
+    let model = model.with_layout(layout);
+    let file = File::open(draw(&model, &folder, "out.parquet")).unwrap();
+    let mut rows = 0;
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+        let batch = batch.unwrap();
+        let tenths = |j: usize| batch.column(j).as_primitive::<Decimal128Type>().values();
+        for (i, &net) in batch.column(3).as_primitive::<Int32Type>().values().iter().enumerate() {
+            let (net, tax, gross) = (i128::from(net), tenths(4)[i], tenths(5)[i]);
+            assert!(10 * net + tax == gross && 10 * tax <= 19 * net, "{net} {tax} {gross}");
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 4000);
 }

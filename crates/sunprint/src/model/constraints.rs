@@ -10,9 +10,10 @@ use crate::error::Result;
 use crate::math::feasible::Rule;
 use crate::math::projection::nearest;
 use crate::schema::{Block, ColumnKind, Line, Scale, Schema, System, TickRule};
+use crate::source::{Layout, PhysicalType};
 
 /// Rounds of tangents where rules are curved.
-const TANGENTS: usize = 30;
+const TANGENTS: usize = 80;
 /// Steps of the search for ticks, for each column.
 const STEPS: usize = 40;
 
@@ -40,9 +41,28 @@ struct Place {
 impl Constraints {
     /// The constraints of a schema; refuses those that no row can obey.
     pub fn new(schema: &Schema) -> Result<Constraints> {
-        let system = schema.system()?;
+        Ok(Constraints::of(schema, schema.system()?))
+    }
+
+    /// The same for rows that are written to a file of this layout, whose types may keep fewer decimals: whole numbers
+    /// none, decimals those of their scale. Where no row obeys with so few, the schema's own are taken.
+    pub fn for_layout(schema: &Schema, layout: &Layout) -> Result<Constraints> {
+        use PhysicalType as T;
+        let most = |c: usize| {
+            let name = &schema.columns[c].name;
+            match layout.columns.iter().find(|column| column.name == *name).map(|column| column.physical) {
+                Some(T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64) => 0,
+                Some(T::Decimal128 { scale, .. }) => u32::try_from(scale).unwrap_or(0),
+                _ => u32::MAX,
+            }
+        };
+        let system = schema.system_with_decimals(&most).or_else(|_| schema.system())?;
+        Ok(Constraints::of(schema, system))
+    }
+
+    fn of(schema: &Schema, system: System) -> Constraints {
         let places = Place::all(schema, &system);
-        Ok(Constraints { system, door: Door::new(schema), places })
+        Constraints { system, door: Door::new(schema), places }
     }
 
     /// Whether there is nothing to obey.
@@ -57,8 +77,7 @@ impl Constraints {
         }
         let ticks = self.ticks(row);
         let rules = self.rules_on(&ticks);
-        let known: Vec<i64> = ticks.iter().map(|ticks| ticks.unwrap_or(0)).collect();
-        if rules.iter().all(|&i| self.system.rules[i].holds(&known)) {
+        if self.obeyed(&ticks, &rules) {
             return;
         }
         let drawn: Vec<f64> = self.places.iter().map(|place| row[place.block.start].clamp(0.0, 1.0)).collect();
@@ -107,8 +126,14 @@ impl Constraints {
     /// Whether a row obeys all rules as it is written.
     pub fn hold(&self, row: &[f64]) -> bool {
         let ticks = self.ticks(row);
+        self.obeyed(&ticks, &self.rules_on(&ticks))
+    }
+
+    /// Whether ticks lie between the bounds and obey some rules, all of whose columns are there.
+    fn obeyed(&self, ticks: &[Option<i64>], rules: &[usize]) -> bool {
+        let inside = |(line, ticks): (&Line, &Option<i64>)| ticks.is_none_or(|k| (line.least..=line.most).contains(&k));
         let known: Vec<i64> = ticks.iter().map(|ticks| ticks.unwrap_or(0)).collect();
-        self.rules_on(&ticks).iter().all(|&i| self.system.rules[i].holds(&known))
+        self.system.lines.iter().zip(ticks).all(inside) && rules.iter().all(|&i| self.system.rules[i].holds(&known))
     }
 }
 
@@ -157,32 +182,53 @@ impl Place {
     }
 }
 
-/// A rule in places, near a point: exactly what it says if all columns are linear.
+/// A rule in places, near a point: exactly what it says if all columns are linear, or if it compares two on log scales.
 fn near(rule: &TickRule, places: &[Place], point: &[f64]) -> Rule {
-    let mut bound = rule.bound as f64;
+    let ratio = compared_ratios(rule, places);
+    let mut bound = if ratio { 0.0 } else { rule.bound as f64 };
     let mut terms = Vec::with_capacity(rule.terms.len());
     for &(line, factor) in &rule.terms {
-        let (ticks, pace) = places[line].ticks(point[line]);
-        bound -= factor as f64 * (ticks - pace * point[line]);
-        terms.push((line, factor as f64 * pace));
+        let place = &places[line];
+        let (start, pace) = if ratio {
+            // a f ≤ b g is ln a + ln f ≤ ln b + ln g.
+            let sign = if factor < 0 { -1.0 } else { 1.0 };
+            let low = libm::log(factor.abs() as f64 * place.min * place.per_one);
+            (sign * low, sign * libm::log(place.max / place.min))
+        } else {
+            let (ticks, pace) = place.ticks(point[line]);
+            (factor as f64 * (ticks - pace * point[line]), factor as f64 * pace)
+        };
+        bound -= start;
+        terms.push((line, pace));
     }
-    let size = terms.iter().map(|(_, factor)| factor.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    terms.iter_mut().for_each(|(_, factor)| *factor /= size);
+    let size = terms.iter().map(|(_, pace)| pace.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    terms.iter_mut().for_each(|(_, pace)| *pace /= size);
     Rule { terms, bound: bound / size, equal: rule.equal }
+}
+
+/// Whether a rule compares two columns on log scales and nothing else.
+fn compared_ratios(rule: &TickRule, places: &[Place]) -> bool {
+    match rule.terms[..] {
+        [(a, x), (b, y)] => rule.bound == 0 && (x < 0) != (y < 0) && places[a].log && places[b].log,
+        _ => false,
+    }
 }
 
 /// The point between the ends nearest to another that obeys some rules.
 ///
-/// Where a column has a log scale the rules are curved in places. They are replaced by their tangents at the point found
-/// last, again and again; a chain of `e^x` comes closer from one side by at least a constant, then quadratically.
+/// Where a column has a log scale, sums are curved in places. They are replaced by their tangents at the point found last,
+/// again and again; the whole way to the next point would go round in circles, a part of it settles.
 fn project(drawn: &[f64], rules: &[&TickRule], places: &[Place]) -> Vec<f64> {
     let ends: Vec<(f64, f64)> = places.iter().map(|place| place.ends).collect();
+    let curved =
+        |rule: &TickRule| !compared_ratios(rule, places) && rule.terms.iter().any(|&(line, _)| places[line].log);
+    let part = if rules.iter().any(|rule| curved(rule)) { 0.3 } else { 1.0 };
     let mut point = drawn.to_vec();
-    for _ in 0..if places.iter().any(|place| place.log) { TANGENTS } else { 1 } {
+    for _ in 0..if part < 1.0 { TANGENTS } else { 1 } {
         let tangents: Vec<Rule> = rules.iter().map(|rule| near(rule, places, &point)).collect();
         let next = nearest(drawn, &tangents, &ends);
         let moved = next.iter().zip(&point).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        point = next;
+        point.iter_mut().zip(&next).for_each(|(x, next)| *x += part * (next - *x));
         if moved < 1e-9 {
             break;
         }

@@ -47,7 +47,8 @@ impl Model {
     /// Prepares a draw of `rows` rows by `seed`.
     pub fn draw(&self, rows: u64, seed: u64) -> Draw<'_> {
         // A schema with constraints that no row can obey was refused when it was read.
-        let constraints = Constraints::new(&self.schema).ok().filter(|constraints| !constraints.is_empty());
+        let constraints =
+            Constraints::for_layout(&self.schema, &self.layout()).ok().filter(|constraints| !constraints.is_empty());
         Draw { constraints, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
     }
 }

@@ -92,7 +92,12 @@ impl Schema {
 
     /// The constraints on the grids of their columns; refuses those that no row can obey.
     pub fn system(&self) -> Result<System> {
-        System::new(&self.columns, &self.constraints)
+        self.system_with_decimals(&|_| u32::MAX)
+    }
+
+    /// The same for a file whose columns keep no more than so many decimals.
+    pub fn system_with_decimals(&self, most: &dyn Fn(usize) -> u32) -> Result<System> {
+        System::with_decimals(&self.columns, &self.constraints, most)
             .map_err(|(_, (_, fault))| Error::new(Kind::Schema, fault.rule).hint(fault.hint))
     }
 

@@ -62,7 +62,7 @@ impl TickRule {
 
 impl Line {
     /// The grid of a column.
-    fn new(c: usize, column: &Column) -> Result<Line, Fault> {
+    fn new(c: usize, column: &Column, most_decimals: u32) -> Result<Line, Fault> {
         let log = column.kind.scale() == Scale::Log;
         let (decimals, least, most) = match column.kind {
             ColumnKind::Integer { min, max, .. }
@@ -76,7 +76,7 @@ impl Line {
                         hint: "say how many decimals it is written with, for instance `decimals = 2`".to_string(),
                     });
                 }
-                let decimals = decimals.map_or_else(|| text_decimals(min, max), u32::from);
+                let decimals = decimals.map_or_else(|| text_decimals(min, max), u32::from).min(most_decimals);
                 let per_one = 10f64.powi(decimals as i32);
                 let (mut least, mut most) = ((min * per_one).ceil(), (max * per_one).floor());
                 least += f64::from(u8::from(least / per_one < min));
@@ -112,6 +112,15 @@ impl System {
     /// Puts the constraints on the grids of their columns. Refuses what cannot be read, and rules that no row can obey;
     /// a refusal names the constraint and the byte of its text.
     pub(super) fn new(columns: &[Column], constraints: &[Constraint]) -> Result<System, (usize, Refusal)> {
+        System::with_decimals(columns, constraints, &|_| u32::MAX)
+    }
+
+    /// The same where some columns cannot be written with all of their decimals.
+    pub(super) fn with_decimals(
+        columns: &[Column],
+        constraints: &[Constraint],
+        most: &dyn Fn(usize) -> u32,
+    ) -> Result<System, (usize, Refusal)> {
         if constraints.len() > MOST_CONSTRAINTS {
             let rule = format!(
                 "the schema has {} constraints and at most {MOST_CONSTRAINTS} are supported",
@@ -129,7 +138,7 @@ impl System {
                 let line = match known {
                     Some(line) => line,
                     None => {
-                        system.lines.push(Line::new(c, &columns[c]).map_err(|fault| (i, (0, fault)))?);
+                        system.lines.push(Line::new(c, &columns[c], most(c)).map_err(|fault| (i, (0, fault)))?);
                         system.lines.len() - 1
                     }
                 };
