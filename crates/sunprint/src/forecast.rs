@@ -52,10 +52,12 @@ pub struct Forecast {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "rows")]
 pub enum Verdict {
-    /// So many directions are likely to be measured.
+    /// So many directions are likely to be found.
     Enough {
-        /// d′ for the decaying spectrum.
+        /// Directions of the decaying spectrum that clear the edge.
         directions: usize,
+        /// d′: those that are measured in detail.
+        measured: usize,
     },
     /// So many rows would do, rounded up to two digits; nothing where no number of rows would.
     TooFew {
@@ -111,8 +113,8 @@ impl Question {
         let wanted = WANTED.min(self.width);
         let found = |rows: u64| outlook::at(&Question { rows, ..*self }, Spectrum::Decaying).above >= wanted;
         if found(self.rows) {
-            let directions = self.outlook(Spectrum::Decaying).dimension;
-            return Verdict::Enough { directions };
+            let outlook = self.outlook(Spectrum::Decaying);
+            return Verdict::Enough { directions: outlook.above, measured: outlook.dimension };
         }
         let (mut low, mut high) = (self.rows, self.rows);
         while !found(high) {

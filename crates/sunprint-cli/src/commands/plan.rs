@@ -99,20 +99,22 @@ fn one(text: &mut String, forecast: &Forecast, columns: usize) {
         digits(noise.variance),
     );
     let _ = writeln!(text, "  a direction       drowns below a variance of about {}", digits(noise.edge));
-    let _ = writeln!(text, "  if the table is   strongest direction   found   measured   W1");
+    let mut line = |cells: [&str; 5]| {
+        let [name, strongest, found, measured, w1] = cells;
+        let _ = writeln!(text, "  {name:<16}  {strongest:>19}   {found:>5}   {measured:>8}   {w1}");
+    };
+    line(["if the table is", "strongest direction", "found", "measured", "W1"]);
     for outlook in &forecast.outlooks {
-        let _ = writeln!(
-            text,
-            "  {:<16}  {:>14} × noise   {:>5}   {:>8}   {}",
+        line([
             outlook.spectrum.name(),
-            digits(outlook.leading_over_edge),
-            outlook.above,
-            outlook.dimension,
-            digits(outlook.w1),
-        );
+            &format!("{} × noise", digits(outlook.leading_over_edge)),
+            &outlook.above.to_string(),
+            &outlook.dimension.to_string(),
+            &digits(outlook.w1),
+        ]);
     }
     let ceiling = forecast.outlooks.first().map_or(0.0, |outlook| outlook.w1_of_the_mean);
-    let _ = writeln!(text, "  {:<16}  {:>44}   {}", "the mean alone", "", digits(ceiling));
+    line(["the mean alone", "", "", "", &digits(ceiling)]);
     let _ = writeln!(text, "  {}", verdict(forecast, columns));
 }
 
@@ -131,8 +133,9 @@ fn shares(forecast: &Forecast) -> String {
 fn verdict(forecast: &Forecast, columns: usize) -> String {
     let columns = counted(columns as u64, "column");
     match forecast.verdict {
-        Verdict::Enough { directions } => {
-            format!("enough rows: expect about {}", counted(directions as u64, "direction"))
+        Verdict::Enough { directions, measured } => {
+            let directions = counted(directions as u64, "direction");
+            format!("enough rows: expect about {directions}, and the shape in {measured} of them")
         }
         Verdict::TooFew { would_do: Some(rows) } => {
             format!("too few rows for {columns} at this epsilon: about {} would do", thousands(rows))

@@ -62,7 +62,10 @@ fn few_rows_are_too_few_and_as_many_as_said_would_do() {
         let asked = question(100, width, 1, epsilon, None);
         let Verdict::TooFew { would_do: Some(rows) } = asked.forecast().verdict else { panic!("{width} {epsilon}") };
         let enough = Question { rows, ..asked }.forecast().verdict;
-        assert!(matches!(enough, Verdict::Enough { directions } if directions >= 1), "{enough:?}");
+        assert!(
+            matches!(enough, Verdict::Enough { directions, measured } if directions >= 1 && measured >= 1),
+            "{enough:?}"
+        );
         let fewer = Question { rows: rows * 9 / 10, ..asked }.forecast().verdict;
         assert!(matches!(fewer, Verdict::TooFew { .. }), "{width} {epsilon} {rows}: {fewer:?}");
     }

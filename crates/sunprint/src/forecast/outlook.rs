@@ -65,12 +65,14 @@ pub struct Outlook {
     pub w1_of_the_mean: f64,
 }
 
-/// The prediction at one ε, by the rule that chooses d′ in a fit: `√(lost + η² drawn) + w E_k`, plus two errors that the
-/// rule does not see because no choice changes them.
+/// The prediction at one ε, by the rule that chooses d′ in a fit: `√(lost + η² drawn) + w E_k`, plus what the rule does not
+/// see because no choice changes it.
 ///
 /// *Edge.* An eigenvalue λ shows as `λ̂ = λ + e²/4λ` if it is above e/2, where e is the edge; below it drowns. It counts if
 /// `λ̂ > 1.05 e`. *Turned.* A direction that is found is off by an angle with `sin² ≈ e²/4λ²`, so about `e²/4λ` of its
-/// variance lies elsewhere. *Moved.* The mean of every column is off by its own noise.
+/// variance lies elsewhere. *Moved.* The mean of every column is off by its own noise. *Blurred.* If the columns' common
+/// variance v stands out of its noise, what is in no direction comes back as noise of each column's own: of the right size
+/// and without direction, `(√λ − √v)²` away from what it was.
 pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     let shares = Shares::for_table(question.rows, question.width, question.epsilon);
     let tuning = Tuning::default();
@@ -88,10 +90,15 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     let edge = noise.edge;
     let off = |value: f64| edge * edge / (4.0 * value);
     let above = values.iter().take_while(|&&v| v > 0.5 * edge && v + off(v) > tuning.edge_margin * edge).count();
-    let found: f64 = values[..above].iter().sum();
-    let turned: f64 = values[..above].iter().map(|&value| off(value).min(value)).sum();
+    let even = noise.typical_variance;
+    let texture = tuning.texture_weight * tuning.texture_weight;
+    let clear = even > 2.0 * noise.variance / (question.width as f64).sqrt();
+    let blurred =
+        |value: f64| if clear { value.min((value.sqrt() - even.sqrt()).powi(2) + texture * value) } else { value };
+    let lost: f64 = values[above..].iter().map(|&value| blurred(value)).sum();
+    let turned: f64 = values[..above].iter().map(|&value| off(value).min(blurred(value))).sum();
     let moved = question.width as f64 * noise.mean * noise.mean;
-    let mut drawn = found;
+    let mut drawn: f64 = values[..above].iter().sum();
     let mut best = (f64::INFINITY, 1);
     for k in 1..=above.min(tuning.most_dimensions).max(1) {
         // Without a direction to measure, the first one of the noise is, in a box that the edge makes.
@@ -101,8 +108,8 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
         };
         let sides: Vec<Side> = values[..k].iter().map(|&value| side(value)).collect();
         drawn = (drawn - if above == 0 { 0.0 } else { values[k - 1] }).max(0.0);
-        let lost = (trace - found).max(0.0) + tuning.texture_weight.powi(2) * drawn + turned;
-        let error = (lost + moved).sqrt() + tuning.measure_weight * predicted_error(&sides, &allocation);
+        let across = (lost + turned + texture * drawn + moved).sqrt();
+        let error = across + tuning.measure_weight * predicted_error(&sides, &allocation);
         if error < best.0 {
             best = (error, k);
         }
