@@ -26,6 +26,7 @@ use crate::subspace::Centre;
 use crate::tally::{ClampedSums, ClippedMoments, MOST_ROWS, Marginals, Pass, Tally, VERSION, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
+pub(crate) use refined::centre_noise;
 
 /// A fit in progress.
 pub struct Fit {
@@ -253,7 +254,7 @@ fn fixed_point(vectors: &[Vec<f64>]) -> Vec<Vec<i32>> {
 }
 
 /// The standard deviation of discrete Laplace noise of sensitivity Δ, or of the Gaussian: √2 Δ/ε, Δ/√(2ρ).
-fn scalar_noise(sensitivity: f64, amount: f64, privacy: Privacy) -> f64 {
+pub(crate) fn scalar_noise(sensitivity: f64, amount: f64, privacy: Privacy) -> f64 {
     match privacy {
         Privacy::Pure => std::f64::consts::SQRT_2 * sensitivity / amount,
         Privacy::Concentrated => sensitivity / (2.0 * amount).sqrt(),

@@ -2,6 +2,7 @@
 
 mod balance;
 mod calibrate;
+mod constraints;
 mod draw;
 mod file;
 mod settle;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use balance::balance;
 pub(crate) use calibrate::{Piece, Target, Wanted, calibrate};
+pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
 pub use settle::{Absent, Curve, Settle, Settling};
 

@@ -196,7 +196,7 @@ impl Fit {
 ///
 /// Cube mechanism with scale b: r is close to a sum of d+1 exponentials of mean b, each coordinate uniform in
 /// `[−r, r]`, so its variance is `E r²/3 = (d+1)(d+2) b²/3`. Gaussian: `Q √d / √(2ρ)`.
-fn centre_noise(width: usize, amount: f64, privacy: Privacy) -> f64 {
+pub(crate) fn centre_noise(width: usize, amount: f64, privacy: Privacy) -> f64 {
     let (d, q) = (width as f64, f64::from(Q));
     match privacy {
         Privacy::Pure => ((d + 1.0) * (d + 2.0) / 3.0).sqrt() * (q / amount).max(2.0 * d),

@@ -7,12 +7,14 @@
 pub mod assignment;
 pub mod cholesky;
 pub mod eigen;
+pub mod feasible;
 pub mod flow;
 pub mod gram;
 pub mod lattice;
 pub mod normal;
 pub mod permutation;
 pub(crate) mod pricing;
+pub mod projection;
 pub mod rounding;
 pub mod stream;
 pub mod student;

@@ -5,7 +5,7 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
-use super::{Frame, Model, Release, Spot};
+use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
 use crate::math::vector::dot;
@@ -35,6 +35,8 @@ pub struct Draw<'a> {
     noisy: Vec<usize>,
     /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
     means: Vec<Vec<f64>>,
+    /// What every row obeys.
+    constraints: Option<Constraints>,
 }
 
 /// One leaf with rows: its stratum, its index, and how many rows come before it.
@@ -47,7 +49,10 @@ struct Leaf {
 impl Model {
     /// Prepares a draw of `rows` rows by `seed`.
     pub fn draw(&self, rows: u64, seed: u64) -> Draw<'_> {
-        Draw::new(&self.release, self.schema.width(), rows, seed)
+        // A schema with constraints that no row can obey was refused when it was read.
+        let constraints =
+            Constraints::for_layout(&self.schema, &self.layout()).ok().filter(|constraints| !constraints.is_empty());
+        Draw { constraints, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
     }
 }
 
@@ -71,7 +76,7 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        Draw { release, width, rows, seed, order, start, leaves, noisy, means }
+        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None }
     }
 
     /// How many blocks there are.
@@ -150,6 +155,7 @@ impl<'a> Draw<'a> {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         self.release.settle.apply(stratum, &mut out[at..]);
+        self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.

@@ -34,7 +34,7 @@ pub struct Centre {
 }
 
 /// A spread that is typical of real tables, per column: columns fill about a seventh of their bounds.
-const TYPICAL_SPREAD: f64 = 0.02;
+pub const TYPICAL_SPREAD: f64 = 0.02;
 
 impl Centre {
     /// Reads the released sums of the open coordinates. `sum_noise` is the standard deviation of one noisy sum,

@@ -10,7 +10,7 @@ mod dimension;
 mod texture;
 
 pub use blob::{Blob, Pull};
-pub use centre::{Before, Centre, clip_radius};
+pub use centre::{Before, Centre, TYPICAL_SPREAD, clip_radius};
 pub use covariance::{Covariance, MomentLayout, assemble};
 pub use dimension::{Choice, choose};
 pub use texture::Texture;
