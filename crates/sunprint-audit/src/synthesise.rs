@@ -60,6 +60,7 @@ fn plan(settings: &Settings) -> Result<Plan> {
         "default" => Method::Default,
         "paper" => Method::Paper,
         "cube" => Method::Cube,
+        "gaussian" => Method::Gaussian,
         _ => return Err(Error::new(Kind::Usage, "`--method` is default, paper or cube")),
     };
     let named = |mechanism: &Mechanism| mechanism.name() == settings.mechanism;
@@ -87,7 +88,7 @@ fn plan(settings: &Settings) -> Result<Plan> {
 pub fn unit_schema(width: usize) -> Schema {
     let column = |j: usize| Column::new(format!("x{j}"), ColumnKind::continuous(0.0, 1.0), Role::Feature);
     let dataset = Dataset { name: "generated".to_string(), unit: Unit::Row };
-    Schema { dataset, columns: (0..width).map(column).collect() }
+    Schema { dataset, columns: (0..width).map(column).collect(), constraints: Vec::new() }
 }
 
 /// The tables of a folder: every subfolder with a `schema.toml` and a `data.csv` or `data.parquet` that Sunprint can

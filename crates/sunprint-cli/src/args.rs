@@ -4,6 +4,8 @@ mod command;
 mod evaluate;
 #[cfg(test)]
 mod examples;
+mod model;
+mod planning;
 mod reading;
 mod values;
 
@@ -18,6 +20,8 @@ use sunprint::source::Format;
 
 pub use command::{command, names};
 pub use evaluate::EvaluateArgs;
+pub use model::{ModelArg, SampleArgs, ShowArgs};
+pub use planning::PlanningArgs;
 pub use reading::{ExtraArg, MemoryArgs};
 use values::{at_least_one, formats, mechanisms, metrics, whole_number};
 
@@ -77,6 +81,14 @@ pub enum Command {
         sunprint check people.csv --schema people.toml\n  \
         sunprint check people.parquet --schema people.toml --json")]
     Check(CheckArgs),
+    /// Say what a fit can give, before there is a table: error, directions, memory and time
+    #[command(
+        after_help = "Only the schema is read. The predictions are for three typical tables; yours will differ.\n\n\
+        Examples:\n  \
+        sunprint plan people.toml --rows 20000 --epsilon 1\n  \
+        sunprint plan people.toml --rows 20000 --epsilon 0.5,1,4 --wish 0.2"
+    )]
+    Plan(PlanningArgs),
     /// Measure a sensitive table with noise and write a model that may be published
     #[command(after_help = "Examples:\n  \
         sunprint fit people.csv --schema people.toml --epsilon 1 -o people.sunprint\n  \
@@ -194,6 +206,8 @@ pub enum MethodName {
     Paper,
     // A tree of counts over the whole cube, without projection.
     Cube,
+    // One Gaussian with a noisy mean and covariance.
+    Gaussian,
 }
 
 /// How many rows, and which.
@@ -337,23 +351,6 @@ pub struct FitArgs {
     pub report: ReportArgs,
 }
 
-/// `sunprint sample`
-#[derive(Args)]
-pub struct SampleArgs {
-    /// The model to draw from
-    #[command(flatten)]
-    pub model: ModelArg,
-    /// How much to draw.
-    #[command(flatten)]
-    pub draw: DrawArgs,
-    /// Where the rows go.
-    #[command(flatten)]
-    pub output: OutputArg,
-    /// In which form.
-    #[command(flatten)]
-    pub output_format: OutputFormatArg,
-}
-
 /// `sunprint synth`
 #[derive(Args)]
 pub struct SynthArgs {
@@ -375,23 +372,4 @@ pub struct SynthArgs {
     /// The receipt.
     #[command(flatten)]
     pub report: ReportArgs,
-}
-
-/// `sunprint show`
-#[derive(Args)]
-pub struct ShowArgs {
-    /// The model.
-    #[command(flatten)]
-    pub model: ModelArg,
-    /// The form of the answer.
-    #[command(flatten)]
-    pub json: JsonArg,
-}
-
-/// A model that was written by `fit`.
-#[derive(Args)]
-pub struct ModelArg {
-    /// The model, as `fit` wrote it
-    #[arg(value_name = "MODEL", help_heading = None)]
-    pub model: PathBuf,
 }

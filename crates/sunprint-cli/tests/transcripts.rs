@@ -28,7 +28,7 @@ fn transcripts_are_up_to_date() {
 #[test]
 fn every_command_has_its_help_in_a_transcript() {
     let commands: Vec<Vec<String>> = support::all().iter().flat_map(support::Transcript::commands).collect();
-    for command in ["demo", "schema", "check", "fit", "sample", "synth", "show", "evaluate"] {
+    for command in ["demo", "schema", "check", "plan", "fit", "sample", "synth", "show", "evaluate"] {
         let help = [command.to_owned(), "--help".to_owned()];
         assert!(commands.iter().any(|words| *words == help), "`sunprint {command} --help` is in no transcript");
     }

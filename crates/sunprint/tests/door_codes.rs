@@ -6,7 +6,11 @@ use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
 
 fn door(kind: ColumnKind) -> Door {
     let column = Column::new("x", kind, Role::Feature);
-    Door::new(&Schema { dataset: Dataset { name: "t".to_string(), unit: Unit::Row }, columns: vec![column] })
+    Door::new(&Schema {
+        dataset: Dataset { name: "t".to_string(), unit: Unit::Row },
+        columns: vec![column],
+        constraints: Vec::new(),
+    })
 }
 
 /// The quick way to the code of a text, if it is taken.

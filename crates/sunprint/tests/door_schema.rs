@@ -1,7 +1,7 @@
 //! The schema file: every rule with its full sentence, line and column; and the way back to text.
 
 use sunprint::error::Kind;
-use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
+use sunprint::schema::{Column, ColumnKind, Constraint, Dataset, Role, Schema, Unit};
 
 /// What a schema file is refused with. Every refusal is of kind Schema and has a hint.
 fn refusal(text: &str) -> String {
@@ -249,7 +249,9 @@ fn sample() -> Schema {
             column("height", ColumnKind::continuous(-0.1, 1e300), Role::Label),
             column("smoker", ColumnKind::Boolean { values: None }, Role::Feature),
             column("ill", ColumnKind::Boolean { values: Some(["no".into(), "yes".into()]) }, Role::Label),
+            column("a b", ColumnKind::integer(0, 9), Role::Feature),
         ],
+        constraints: vec![Constraint { rule: "2 * `a b` <= 9".into() }],
     }
 }
 
@@ -278,7 +280,7 @@ fn a_schema_that_came_from_elsewhere_is_validated() {
 #[test]
 fn strata_are_numbered_by_all_combinations() {
     let schema = sample();
-    assert_eq!(schema.features(), [0, 2, 3]);
+    assert_eq!(schema.features(), [0, 2, 3, 5]);
     assert_eq!(schema.width(), 3);
     assert_eq!(schema.stratum_columns(), [1, 4]);
     assert_eq!(schema.strata(), 6);

@@ -8,7 +8,11 @@ const Q: u16 = u16::MAX;
 
 fn door(kind: ColumnKind) -> Door {
     let column = Column::new("x", kind, Role::Feature);
-    Door::new(&Schema { dataset: Dataset { name: String::new(), unit: Unit::Row }, columns: vec![column] })
+    Door::new(&Schema {
+        dataset: Dataset { name: String::new(), unit: Unit::Row },
+        columns: vec![column],
+        constraints: Vec::new(),
+    })
 }
 
 fn continuous(min: f64, max: f64) -> Door {

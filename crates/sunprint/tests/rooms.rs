@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("cpu", &[]),
-    ("schema", &["error"]),
+    ("schema", &["error", "math"]),
     ("door", &["cpu", "schema", "tally", "error"]),
     ("source", &["cpu", "door", "schema", "tally", "error"]),
     ("tally", &["cpu", "error"]),
@@ -24,8 +24,9 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("receipt", &["plan", "privacy", "schema"]),
-    ("model", &["error", "math", "measure", "receipt", "schema", "source", "subspace"]),
+    ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace"]),
     ("fit", &["error", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"]),
+    ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
     ("run", &["error", "fit", "model", "plan", "privacy", "schema", "source", "tally"]),
 ];

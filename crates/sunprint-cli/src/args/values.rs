@@ -20,6 +20,11 @@ pub fn formats() -> impl TypedValueParser<Value = Format> {
     })
 }
 
+/// A distance between tables.
+pub fn distance(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|distance: &f64| distance.is_finite() && *distance > 0.0).ok_or("it is a number above 0")
+}
+
 /// A seed.
 pub fn whole_number(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "it is a whole number, 0 or more")

@@ -3,6 +3,7 @@
 mod check;
 mod evaluate;
 mod fit;
+mod plan;
 mod sample;
 mod schema;
 mod show;
@@ -22,6 +23,7 @@ pub fn run(command: &Command, talk: Talk) -> Result<()> {
         Command::Demo(args) => demo::run(args, talk),
         Command::Schema(args) => schema::run(args, talk),
         Command::Check(args) => check::run(args, talk),
+        Command::Plan(args) => plan::run(args),
         Command::Fit(args) => fit::run(args, talk),
         Command::Sample(args) => sample::run(args, talk),
         Command::Synth(args) => synth::run(args, talk),

@@ -22,7 +22,7 @@ pub struct Gate {
 }
 
 pub(super) enum Way {
-    /// `scale` is 65535 / (max - min); `ticks` where the number of decimals is given.
+    /// `scale` is 65535 / (max - min); `ticks` where the number of decimals is given, or matters.
     Real {
         min: f64,
         max: f64,
@@ -115,6 +115,13 @@ impl Gate {
             ColumnKind::Datetime { min, max, format } => time(*min, *max, 1, format),
         };
         Gate { way, form, len, missing: column.may_be_missing() }
+    }
+
+    /// Makes a real number leave as the same whole ticks in every format, as constraints between columns need it.
+    pub(super) fn keep_to_ticks(&mut self) {
+        if let Way::Real { min, max, ticks, .. } = &mut self.way {
+            ticks.get_or_insert_with(|| Ticks::new(*min, *max));
+        }
     }
 
     /// The number of coordinates of the column's block, with the absence.

@@ -65,7 +65,12 @@ pub struct Door {
 impl Door {
     /// A door for a schema.
     pub fn new(schema: &Schema) -> Self {
-        Door { gates: schema.columns.iter().map(Gate::new).collect() }
+        let mut gates: Vec<Gate> = schema.columns.iter().map(Gate::new).collect();
+        // A schema whose constraints contradict one another is refused before it comes here.
+        for line in schema.system().map(|system| system.lines).unwrap_or_default() {
+            gates[line.column].keep_to_ticks();
+        }
+        Door { gates }
     }
 
     /// The gate of one column, by its place in the schema.

@@ -5,13 +5,16 @@
 //! [`eigen`] is the exception (its kernels differ between processors); its results are stored, never recomputed.
 
 pub mod assignment;
+pub mod cholesky;
 pub mod eigen;
+pub mod feasible;
 pub mod flow;
 pub mod gram;
 pub mod lattice;
 pub mod normal;
 pub mod permutation;
 pub(crate) mod pricing;
+pub mod projection;
 pub mod rounding;
 pub mod stream;
 pub mod student;

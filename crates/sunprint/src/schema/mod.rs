@@ -4,10 +4,13 @@
 
 mod blocks;
 mod column;
+mod constraint;
 pub mod dates;
 mod kinds;
+mod lattice;
 mod parse;
 mod rules;
+mod system;
 mod write;
 
 use crate::error::{Error, Kind, Result};
@@ -16,7 +19,9 @@ use std::path::Path;
 
 pub use blocks::{Block, Form, HOT};
 pub use column::{Column, ColumnKind, Missing, Role, Scale};
+pub use constraint::{Constraint, MOST_CONSTRAINTS};
 pub use rules::{MOST_COORDINATES, MOST_STRATA};
+pub use system::{Line, System, TickRule};
 pub use write::text as toml_text;
 
 /// The public description of a table.
@@ -26,6 +31,9 @@ pub struct Schema {
     pub dataset: Dataset,
     /// The columns, in the order of the schema file.
     pub columns: Vec<Column>,
+    /// Rules between columns that every row obeys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Constraint>,
 }
 
 /// The table as a whole.
@@ -80,6 +88,17 @@ impl Schema {
     /// Checks every rule on a schema that did not come from a schema file, for instance from a model.
     pub fn validate(&self) -> Result<()> {
         rules::validate(self)
+    }
+
+    /// The constraints on the grids of their columns; refuses those that no row can obey.
+    pub fn system(&self) -> Result<System> {
+        self.system_with_decimals(&|_| u32::MAX)
+    }
+
+    /// The same for a file whose columns keep no more than so many decimals.
+    pub fn system_with_decimals(&self, most: &dyn Fn(usize) -> u32) -> Result<System> {
+        System::with_decimals(&self.columns, &self.constraints, most)
+            .map_err(|(_, (_, fault))| Error::new(Kind::Schema, fault.rule).hint(fault.hint))
     }
 
     /// The schema as the text of a schema file.

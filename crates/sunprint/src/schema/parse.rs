@@ -1,6 +1,6 @@
 //! The text of a schema file to a [`Schema`], with errors that name line, column and rule.
 
-use super::{Column, Dataset, Missing, Role, Schema, Unit, kinds, rules};
+use super::{Column, Constraint, Dataset, Missing, Role, Schema, System, Unit, kinds, rules};
 use crate::error::{Error, Kind, Result};
 use std::ops::Range;
 use toml::Spanned;
@@ -40,8 +40,10 @@ pub(super) fn schema(text: &str, place: &str) -> Result<Schema> {
     })?;
     let mut dataset = Dataset { name: String::new(), unit: Unit::Row };
     let mut columns: Vec<(Column, usize)> = Vec::new();
+    let mut constraints = Vec::new();
     for (key, value) in root.get_ref() {
         match (key.get_ref().as_ref(), value.get_ref()) {
+            ("constraint", value) => constraints = parse_constraints(&page, value, key.span().start)?,
             ("dataset", DeValue::Table(table)) => dataset = parse_dataset(&page, table)?,
             ("column", DeValue::Array(tables)) => {
                 for one in tables.iter() {
@@ -64,14 +66,44 @@ pub(super) fn schema(text: &str, place: &str) -> Result<Schema> {
                 return Err(page.refuse(key.span().start, "`column` must be a list of tables", hint));
             }
             (other, _) => {
-                let hint = "a schema has one `[dataset]` table and a `[[column]]` table for each column";
+                let hint = "a schema has one `[dataset]` table, a `[[column]]` table for each column, and perhaps \
+                            `[[constraint]]` tables";
                 return Err(page.refuse(key.span().start, format!("unknown key `{other}`"), hint));
             }
         }
     }
     let (columns, starts): (Vec<Column>, Vec<usize>) = columns.into_iter().unzip();
     rules::together(&columns).map_err(|(c, fault)| page.refuse(c.map_or(0, |c| starts[c]), fault.rule, fault.hint))?;
-    Ok(Schema { dataset, columns })
+    let (constraints, starts): (Vec<Constraint>, Vec<usize>) = constraints.into_iter().unzip();
+    System::new(&columns, &constraints)
+        .map_err(|(i, (at, fault))| page.refuse(starts[i] + at, fault.rule, fault.hint))?;
+    Ok(Schema { dataset, columns, constraints })
+}
+
+/// The constraints, and where the text of each begins.
+fn parse_constraints(page: &Page, value: &DeValue, start: usize) -> Result<Vec<(Constraint, usize)>> {
+    let hint = "begin each constraint with a line `[[constraint]]` and write for instance `rule = \"a <= b\"`";
+    let DeValue::Array(tables) = value else {
+        return Err(page.refuse(start, "`constraint` must be a list of tables", hint));
+    };
+    let one = |table: &Spanned<DeValue>| {
+        let refuse = |at: usize, rule: String| Err(page.refuse(at, rule, hint));
+        let DeValue::Table(keys) = table.get_ref() else {
+            return refuse(table.span().start, "`constraint` must be a list of tables".to_string());
+        };
+        if let Some((key, _)) = keys.iter().find(|(key, _)| key.get_ref() != "rule") {
+            return refuse(key.span().start, format!("unknown key `{}` in `[[constraint]]`", key.get_ref()));
+        }
+        let Some(rule) = keys.get("rule") else {
+            return refuse(table.span().start, "a constraint has no `rule`".to_string());
+        };
+        match rule.get_ref().as_str() {
+            // The text begins behind its quote.
+            Some(text) => Ok((Constraint { rule: text.to_string() }, rule.span().start + 1)),
+            None => refuse(rule.span().start, "`rule` must be a text".to_string()),
+        }
+    };
+    tables.iter().map(one).collect()
 }
 
 fn parse_dataset(page: &Page, table: &DeTable) -> Result<Dataset> {

@@ -259,5 +259,6 @@ pub(super) fn validate(schema: &Schema) -> Result<()> {
     for one in &schema.columns {
         column(one).map_err(refused)?;
     }
-    together(&schema.columns).map_err(|(_, fault)| refused(fault))
+    together(&schema.columns).map_err(|(_, fault)| refused(fault))?;
+    schema.system().map(drop)
 }

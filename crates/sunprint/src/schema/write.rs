@@ -46,6 +46,9 @@ pub(super) fn schema(schema: &Schema) -> String {
             let _ = writeln!(out, "role = \"{}\"", column.role.word());
         }
     }
+    for constraint in &schema.constraints {
+        let _ = writeln!(out, "\n[[constraint]]\nrule = {}", text(&constraint.rule));
+    }
     out
 }
 

@@ -19,7 +19,7 @@ pub fn schema(width: usize, strata: usize) -> Schema {
         let kind = ColumnKind::categorical(values);
         columns.push(Column::new("label", kind, Role::Label));
     }
-    Schema { dataset: Dataset { name: "test".to_string(), unit: Unit::Row }, columns }
+    Schema { dataset: Dataset { name: "test".to_string(), unit: Unit::Row }, columns, constraints: Vec::new() }
 }
 
 /// Rows of codes with their strata.
