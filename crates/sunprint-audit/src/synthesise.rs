@@ -60,6 +60,7 @@ fn plan(settings: &Settings) -> Result<Plan> {
         "default" => Method::Default,
         "paper" => Method::Paper,
         "cube" => Method::Cube,
+        "gaussian" => Method::Gaussian,
         _ => return Err(Error::new(Kind::Usage, "`--method` is default, paper or cube")),
     };
     let named = |mechanism: &Mechanism| mechanism.name() == settings.mechanism;

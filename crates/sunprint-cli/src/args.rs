@@ -206,6 +206,8 @@ pub enum MethodName {
     Paper,
     // A tree of counts over the whole cube, without projection.
     Cube,
+    // One Gaussian with a noisy mean and covariance.
+    Gaussian,
 }
 
 /// How many rows, and which.

@@ -91,6 +91,7 @@ fn chosen_plan(args: &PlanArgs) -> Result<Plan> {
         MethodName::Default => Method::Default,
         MethodName::Paper => Method::Paper,
         MethodName::Cube => Method::Cube,
+        MethodName::Gaussian => Method::Gaussian,
     };
     if args.metric.is_some() && args.mechanism != Mechanism::Psmm {
         return Err(Error::new(Kind::Usage, "`--metric` works with `--mechanism psmm` only")

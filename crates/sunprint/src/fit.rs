@@ -8,19 +8,22 @@
 //! noise, once. The file reads like the paper's Algorithm 1: centre, covariance, projection, low-dimensional measure;
 //! adding the mean back and the metric projection happen when rows are drawn.
 
+mod blob;
 mod cells;
+mod contrasts;
+mod marginals;
 mod mechanism;
 mod paper;
 mod refined;
 
 use crate::error::{Error, Kind, Result};
 use crate::model::{Model, Release};
-use crate::plan::{Method, Plan, Shares, as_float};
+use crate::plan::{Facts, Method, Plan, Shares, as_float};
 use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::Centre;
-use crate::tally::{ClippedMoments, MOST_ROWS, Pass, Tally, VERSION, Work};
+use crate::tally::{ClampedSums, ClippedMoments, MOST_ROWS, Marginals, Pass, Tally, VERSION, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use refined::centre_noise;
@@ -39,9 +42,13 @@ pub struct Fit {
 /// Where the conversation stands, with the charges that are still to be spent.
 enum Stage {
     /// Default method, pass 1.
-    Centre { centre: Charge, spread: Charge, moments: Charge, measure: Charge },
+    Centre { centre: Charge, spread: Charge, rest: Rest },
     /// Default method, pass 2.
-    Moments { centre: Centre, spec: ClippedMoments, moments: Charge, measure: Charge },
+    Moments { centre: Centre, spec: ClippedMoments, rest: Rest },
+    /// Default method with few rows, pass 2.
+    Contrasts { centre: Centre, spec: ClampedSums, rest: Rest },
+    /// Default method, pass 3, where the values of columns are counted one by one.
+    Marginals { spec: Marginals, charge: Charge, measure: Box<MeasureStage> },
     /// The paper's method, pass 1.
     Products { covariance: Charge, mean: Charge, measure: Charge },
     /// Every method, the last pass.
@@ -50,6 +57,14 @@ enum Stage {
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
     Broken,
+}
+
+/// What the first pass leaves of the budget. A charge of nothing belongs to a stage that does not run.
+struct Rest {
+    contrasts: Charge,
+    moments: Charge,
+    marginals: Charge,
+    measure: Charge,
 }
 
 /// Fractional bits of the integer basis.
@@ -90,20 +105,21 @@ impl Fit {
         receipt.rows = Some(rows);
         let epsilon = as_float(&budget.epsilon().ratio());
         let stage = match plan.method {
-            Method::Default => {
-                let public = plan.public_basis.is_some();
-                let shares = plan.shares.unwrap_or_else(|| {
-                    if public {
-                        Shares::with_public_basis(rows, width, epsilon)
-                    } else {
-                        Shares::for_table(rows, width, epsilon)
-                    }
+            Method::Default | Method::Gaussian => {
+                let facts = Facts::of(schema, rows, epsilon);
+                let shares = plan.shares.unwrap_or_else(|| match plan.method {
+                    Method::Gaussian => Shares::for_gaussian(&facts),
+                    _ if plan.public_basis.is_some() => Shares::with_public_basis(&facts),
+                    // Directions that are asked for are measured, however few the rows.
+                    _ if plan.dimension.is_some() || !plan.texture => Shares::with_directions(&facts),
+                    _ => Shares::for_table(&facts),
                 });
-                shares.check()?;
+                shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let [centre, spread, moments, measure] =
-                    budget.split([shares.centre, shares.spread, shares.moments, shares.measure])?;
-                Stage::Centre { centre, spread, moments, measure }
+                let Shares { centre, spread, contrasts, moments, marginals, measure } = shares;
+                let [centre, spread, contrasts, moments, marginals, measure] =
+                    budget.split([centre, spread, contrasts, moments, marginals, measure])?;
+                Stage::Centre { centre, spread, rest: Rest { contrasts, moments, marginals, measure } }
             }
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
@@ -121,7 +137,9 @@ impl Fit {
                 Stage::Measure(Box::new(stage))
             }
         };
-        Ok(Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, receipt })
+        let mut fit = Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, receipt };
+        fit.skip_centre()?;
+        Ok(fit)
     }
 
     /// The receipt as it stands: the promise first, then what was spent so far.
@@ -132,8 +150,10 @@ impl Fit {
     /// The next pass over the rows, or nothing when the fit is complete. Public.
     pub fn next_pass(&self) -> Option<Pass> {
         let work = match &self.stage {
-            Stage::Centre { .. } => Work::Sums,
+            Stage::Centre { .. } => Work::Sums(self.open_coordinates()),
             Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
+            Stage::Contrasts { spec, .. } => Work::Clamped(spec.clone()),
+            Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
             Stage::Done(_) | Stage::Broken => return None,
@@ -167,12 +187,10 @@ impl Fit {
         let answer = Sensitive::new(tally.answer);
         self.number += 1;
         let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
-            Stage::Centre { centre, spread, moments, measure } => {
-                self.absorb_centre(answer, centre, spread, moments, measure)
-            }
-            Stage::Moments { centre, spec, moments, measure } => {
-                self.absorb_moments(answer, &centre, &spec, moments, measure)
-            }
+            Stage::Centre { centre, spread, rest } => self.absorb_centre(answer, centre, spread, rest),
+            Stage::Moments { centre, spec, rest } => self.absorb_moments(answer, &centre, &spec, rest),
+            Stage::Contrasts { centre, spec, rest } => self.absorb_contrasts(answer, &centre, &spec, rest),
+            Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
             Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
@@ -204,10 +222,10 @@ pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
             )
             .hint("leave it out to let Sunprint choose"));
         }
-        if plan.method == Method::Cube {
+        if matches!(plan.method, Method::Cube | Method::Gaussian) {
             return Err(Error::new(
                 Kind::Usage,
-                "`--dimension` has no meaning with `--method cube`, which does not project",
+                format!("`--dimension` has no meaning with `--method {}`, which does not project", plan.method.name()),
             )
             .hint("leave `--dimension` out"));
         }

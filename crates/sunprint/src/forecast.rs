@@ -8,7 +8,7 @@ mod cost;
 mod noise;
 mod outlook;
 
-use crate::plan::Shares;
+use crate::plan::{Facts, Shares};
 use crate::schema::Schema;
 use serde::Serialize;
 
@@ -23,6 +23,10 @@ pub struct Question {
     pub rows: u64,
     /// d: the coordinates of a row.
     pub width: usize,
+    /// The coordinates that are not those of categories.
+    pub lines: usize,
+    /// The columns that they come from.
+    pub columns: usize,
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -77,16 +81,25 @@ const SMALLEST_EPSILON: f64 = 1e-4;
 impl Question {
     /// About a table with this schema.
     pub fn new(schema: &Schema, rows: u64, epsilon: f64, delta: Option<f64>) -> Question {
-        Question { rows: rows.max(1), width: schema.width().max(1), strata: schema.strata().max(1), epsilon, delta }
+        let Facts { width, lines, columns, strata, .. } = Facts::of(schema, rows, epsilon);
+        Question { rows: rows.max(1), width: width.max(1), lines, columns, strata: strata.max(1), epsilon, delta }
+    }
+
+    /// What the shares depend on.
+    pub(crate) fn facts(&self) -> Facts {
+        let Question { rows, width, lines, columns, strata, epsilon, .. } = *self;
+        Facts { rows, width, lines, columns, strata, epsilon }
     }
 
     /// What can be expected.
     pub fn forecast(&self) -> Forecast {
-        let shares = Shares::for_table(self.rows, self.width, self.epsilon);
+        let shares = Shares::for_table(&self.facts());
+        // What directions would cost is told even where the rows are too few for any.
+        let directions = Shares::with_directions(&self.facts());
         Forecast {
             question: *self,
             shares,
-            noise: Noise::of(self, &shares),
+            noise: Noise::of(self, &directions),
             outlooks: Spectrum::ALL.iter().map(|&spectrum| self.outlook(spectrum)).collect(),
             cost: Cost::of(self),
             verdict: self.verdict(),

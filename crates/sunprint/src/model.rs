@@ -1,9 +1,11 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
 mod balance;
+mod calibrate;
 mod constraints;
 mod draw;
 mod file;
+mod settle;
 
 use crate::measure::{Measure, Side};
 use crate::receipt::Receipt;
@@ -13,8 +15,10 @@ use crate::subspace::Texture;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use balance::balance;
+pub(crate) use calibrate::{Piece, Target, Wanted, calibrate};
 pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
+pub use settle::{Absent, Curve, Settle, Settling};
 
 /// A finished release.
 #[derive(Clone, Debug)]
@@ -36,6 +40,9 @@ pub struct Release {
     pub texture: Texture,
     /// Where in its cell a point is drawn.
     pub spot: Spot,
+    /// How a drawn row becomes one that the table could hold.
+    #[serde(default)]
+    pub settle: Settle,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.

@@ -1,5 +1,7 @@
 //! What to do with the budget: method, shares, dimension rule. Everything here is public.
 
+mod shares;
+
 use crate::error::{Error, Kind, Result};
 use crate::math::transport::Metric;
 use crate::math::zcdp;
@@ -7,6 +9,8 @@ use crate::privacy::{Budget, Delta, Epsilon, Ratio};
 use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
+
+pub use shares::{Facts, Shares, difficulty};
 
 /// Which algorithm runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +23,8 @@ pub enum Method {
     Paper,
     /// PMM directly on the cube `[0, 1]^d`, without a projection: the baseline that shows the curse of dimension.
     Cube,
+    /// One Gaussian with the noisy mean and covariance: the baseline that shows what the shape is worth.
+    Gaussian,
 }
 
 impl Method {
@@ -28,6 +34,7 @@ impl Method {
             Method::Default => "default",
             Method::Paper => "paper",
             Method::Cube => "cube",
+            Method::Gaussian => "gaussian",
         }
     }
 }
@@ -117,86 +124,10 @@ impl Plan {
     /// Refuses a plan that contradicts itself or does not suit the schema. A fit checks this before it begins; whoever
     /// wants to know it before the table is opened may ask earlier.
     pub fn check(&self, schema: &Schema) -> Result<()> {
-        self.shares.map_or(Ok(()), |shares| shares.check())?;
+        // The number of rows is not known yet, and no rule of the shares depends on it.
+        self.shares.map_or(Ok(()), |shares| shares.check(&Facts::of(schema, 1, 1.0)))?;
         crate::fit::check_plan(self, schema.width())
     }
-}
-
-/// How the budget is divided between the stages of the default method, in ten-thousandths.
-///
-/// Shares may depend on everything public: rows, columns, strata and ε. They add up to [`Shares::WHOLE`] and are turned
-/// into exact rationals, so the stages together never spend more than the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shares {
-    /// The column sums: where the cloud is.
-    pub centre: u64,
-    /// The total square: how wide it is, hence where to clip.
-    pub spread: u64,
-    /// The clipped moments: which directions matter.
-    pub moments: u64,
-    /// The cell counts: the shape in those directions.
-    pub measure: u64,
-}
-
-impl Shares {
-    /// What the shares add up to.
-    pub const WHOLE: u64 = 10_000;
-
-    /// The default shares for a table of n rows and d features at ε.
-    ///
-    /// All depend on one number, the *difficulty* `d/(εn)`.
-    ///
-    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
-    /// grows as √d: so its share grows with the difficulty, from a floor at large n to a half at small n.
-    ///
-    /// *Moments against measure.* The noise edge over the leading eigenvalue also grows with the difficulty. While it is
-    /// small the directions are found with little and the shape deserves nearly half; as it grows, fewer directions can
-    /// be found, there is less shape to measure, and more belongs to the moments, which bring the means as well.
-    ///
-    /// The constants were chosen by `sunprint-measure shares` over generated and real tables: see `docs/shares.md`.
-    pub fn for_table(rows: u64, width: usize, epsilon: f64) -> Shares {
-        let difficulty = difficulty(rows, width, epsilon);
-        let centre = (16.0 * difficulty).clamp(0.06, 0.50);
-        let spread = (2.0 * difficulty).clamp(0.02, 0.06);
-        let measure = (1.0 - centre - spread) * (0.15 + 0.27 / (1.0 + (80.0 * difficulty).powi(2)));
-        Shares::from_parts(centre, spread, measure)
-    }
-
-    /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
-    /// what the directions would have cost goes to the measure.
-    pub fn with_public_basis(rows: u64, width: usize, epsilon: f64) -> Shares {
-        let usual = Shares::for_table(rows, width, epsilon);
-        let both = usual.moments + usual.measure;
-        Shares { moments: both / 4, measure: both - both / 4, ..usual }
-    }
-
-    fn from_parts(centre: f64, spread: f64, measure: f64) -> Shares {
-        let whole = Shares::WHOLE as f64;
-        let part = |share: f64| (share * whole).round() as u64;
-        let (centre, spread, measure) = (part(centre), part(spread), part(measure));
-        Shares { centre, spread, measure, moments: Shares::WHOLE - centre - spread - measure }
-    }
-
-    /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
-    pub(crate) fn check(&self) -> Result<()> {
-        let sum = self.centre as u128 + self.spread as u128 + self.moments as u128 + self.measure as u128;
-        if sum != u128::from(Shares::WHOLE) {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
-            ));
-        }
-        if [self.centre, self.spread, self.moments, self.measure].contains(&0) {
-            return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget")
-                .hint("give each at least one ten-thousandth"));
-        }
-        Ok(())
-    }
-}
-
-/// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
-pub fn difficulty(rows: u64, width: usize, epsilon: f64) -> f64 {
-    width.max(1) as f64 / (epsilon.max(1e-9) * rows.max(1) as f64)
 }
 
 /// Constants of the method that touch accuracy only: each works on released numbers, so none can cost privacy.
@@ -220,6 +151,8 @@ pub struct Tuning {
     pub rows_per_cell: Option<f64>,
     /// An eigenvalue must exceed this multiple of the noise edge to count.
     pub edge_margin: f64,
+    /// β: how far the rows of a node may be from what the Gaussian expects of it, in deviations of one row.
+    pub surprise: f64,
 }
 
 impl Default for Tuning {
@@ -233,6 +166,7 @@ impl Default for Tuning {
             depth_noise: 0.5,
             rows_per_cell: None,
             edge_margin: 1.05,
+            surprise: 0.5,
         }
     }
 }

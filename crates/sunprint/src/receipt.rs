@@ -94,7 +94,9 @@ impl Receipt {
         let whole = Shares::WHOLE;
         self.stage("centre", shares.centre, whole, &on("cube mechanism", "column sums"));
         self.stage("spread", shares.spread, whole, &on("discrete Laplace noise", "the total square"));
+        self.stage("contrasts", shares.contrasts, whole, &on("cube mechanism", "clamped sums of strata"));
         self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
+        self.stage("marginals", shares.marginals, whole, &on("discrete Laplace noise", "the values of each column"));
         self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
     }
 
@@ -212,7 +214,7 @@ mod tests {
         for delta in [None, Some("1e-9".parse().unwrap())] {
             let budget = crate::plan::budget(epsilon, delta).unwrap();
             let mut receipt = Receipt::promise(&schema, &Plan::default(), &budget);
-            receipt.default_stages(&Shares::for_table(1_000, 1, 1.0));
+            receipt.default_stages(&Shares::for_table(&crate::plan::Facts::of(&schema, 1_000, 1.0)));
             receipt.rows = Some(1_000);
             receipt.dimension = Some(1);
             receipt.remarks.push("word ".repeat(60).trim().to_string());

@@ -266,12 +266,12 @@ fn dates_and_numbers_are_not_mistaken_for_each_other() {
     let place = path.display();
     assert_eq!(
         refusal(&path, &schema(number)).to_string(),
-        format!("{place}: column `x` holds dates and the schema says that it is integer")
+        format!("{place}: column `x` holds dates and the schema says `integer`")
     );
     write_parquet(&path, vec![("x", Arc::new(Int32Array::from(vec![1, 2])))], true);
     assert_eq!(
         refusal(&path, &schema(day)).to_string(),
-        format!("{place}: column `x` holds whole numbers and the schema says that it is date")
+        format!("{place}: column `x` holds whole numbers and the schema says `date`")
     );
 }
 
@@ -314,6 +314,17 @@ fn a_column_that_is_all_missing() {
     let path = folder.path().join("empty.parquet");
     write_parquet(&path, names.iter().map(nulls).collect(), true);
     assert!(rows(&open(&path, &schema).unwrap()) == table);
+    // Writers that see no value give the column no type; the schema's is taken.
+    let nothing = |name: &&'static str| (*name, Arc::new(NullArray::new(2)) as ArrayRef);
+    let arrow = folder.path().join("empty.arrow");
+    write_arrow(&arrow, names.iter().map(nothing).collect());
+    write_parquet(&path, names.iter().map(nothing).collect(), true);
+    for path in [&arrow, &path] {
+        let untyped = open(path, &schema).unwrap();
+        assert!(rows(&untyped) == table, "{}", path.display());
+        assert_eq!(untyped.layout().columns[9].physical, PhysicalType::Date32);
+        assert!(check(&Input::new(path, None), &schema, &Silent).unwrap().columns.iter().all(|one| one.empty == 2));
+    }
     // The last stratum is the missing one.
     assert!(table.iter().all(|(_, stratum)| *stratum == 2));
 }

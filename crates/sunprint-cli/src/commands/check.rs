@@ -53,11 +53,13 @@ fn remarks(column: &ColumnReport, described: &Column) -> Vec<String> {
         _ => "taken as the first of `values`".to_owned(),
     };
     let missing = match &described.kind {
-        _ if column.missing_allowed => "kept as missing",
+        _ if column.missing_allowed => "kept",
         ColumnKind::Categorical { ordered, .. } if described.splits() || !ordered => &unlisted,
         ColumnKind::Boolean { .. } if described.splits() => "taken as false",
         _ => "taken as the middle",
     };
+    // What cannot be read is taken for a missing value, and that is kept or filled in.
+    let taken = if column.missing_allowed { "taken as missing" } else { missing };
     let (below, above, unread) = match &described.kind {
         ColumnKind::Date { .. } => ("before `min` (moved to it)", "after `max` (moved to it)", "not a date"),
         ColumnKind::Datetime { .. } => ("before `min` (moved to it)", "after `max` (moved to it)", "not a datetime"),
@@ -67,13 +69,13 @@ fn remarks(column: &ColumnReport, described: &Column) -> Vec<String> {
         _ => ("below `min` (moved to it)", "above `max` (moved to it)", "not a number"),
     };
     let wrong = match described.kind {
-        ColumnKind::Boolean { .. } => format!("not a truth value ({missing})"),
+        ColumnKind::Boolean { .. } => format!("not a truth value ({taken})"),
         _ => format!("unlisted ({unlisted})"),
     };
     let counts = [
         (column.below, below.to_owned()),
         (column.above, above.to_owned()),
-        (column.not_a_number, format!("{unread} ({missing})")),
+        (column.not_a_number, format!("{unread} ({taken})")),
         (column.empty, format!("empty ({missing})")),
         (column.unlisted, wrong),
     ];

@@ -4,8 +4,10 @@ use super::mechanism::whole_allocation;
 use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
-use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
-use crate::model::{Frame, Release, Spot, balance};
+use crate::measure::{
+    Allocation, Consistency, Geometry, LatticePlan, Measure, MeasurePlan, Side, consistent, nearest_measure,
+};
+use crate::model::{Frame, Release, Settle, Spot, Target, balance, calibrate};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
 use crate::subspace::Texture;
@@ -21,6 +23,8 @@ pub(super) struct MeasureStage {
     pub spot: Spot,
     pub spectrum: Vec<f64>,
     pub edge: f64,
+    /// What is wanted of the values of each block; empty where that was not measured.
+    pub targets: Vec<Target>,
 }
 
 /// Which cells are counted, and what is made of the counts.
@@ -109,7 +113,7 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge } = stage;
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets } = stage;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(counts) => counts.leaves,
             _ => Vec::new(),
@@ -120,7 +124,7 @@ impl Fit {
                 let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
                 self.remark_on_few_rows(first as f64 / tree.total as f64, tree.strata.len(), amount, privacy);
                 let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
-                consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, consistency)
+                consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, &consistency)
             }
             Partition::Lattice { plan, .. } => {
                 let shares = &plan.shares;
@@ -133,18 +137,36 @@ impl Fit {
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
         };
-        let mut release = Release { frame, measure, texture, spot, spectrum, edge };
-        if self.plan.texture && self.plan.method == Method::Default {
+        Ok(self.done(frame, measure, texture, spot, spectrum, edge, &targets))
+    }
+
+    /// The end of every fit: means are kept where they were measured, and values come as often as was released.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn done(
+        &self,
+        frame: Frame,
+        measure: Measure,
+        texture: Texture,
+        spot: Spot,
+        spectrum: Vec<f64>,
+        edge: f64,
+        targets: &[Target],
+    ) -> Stage {
+        let mut release = Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default() };
+        if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             balance(&mut release, self.schema.width());
         }
-        Ok(Stage::Done(Box::new(release)))
+        let mut targets = targets.to_vec();
+        targets.resize(self.schema.blocks().len(), Target::default());
+        calibrate(&mut release, &self.schema, &targets);
+        Stage::Done(Box::new(release))
     }
 
     /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more.
     ///
     /// `first` is the fraction w of the amount that these counts get. Pure: `Lap_Z(b)` with `b = 2/(ε w)` has deviation
     /// about `√2 b`. zCDP: `σ² = 1/(ρ w)`.
-    fn remark_on_few_rows(&mut self, first: f64, strata: usize, amount: f64, privacy: Privacy) {
+    pub(super) fn remark_on_few_rows(&mut self, first: f64, strata: usize, amount: f64, privacy: Privacy) {
         let part = 1.0 / (amount * first).max(f64::MIN_POSITIVE);
         let deviation = match privacy {
             Privacy::Pure => 8.0_f64.sqrt() * part,

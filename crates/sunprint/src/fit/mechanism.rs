@@ -4,7 +4,8 @@ use super::Fit;
 use super::cells::{MeasureStage, Partition, Space};
 use crate::error::{Error, Kind, Result};
 use crate::measure::{
-    Allocation, Consistency, Geometry, Side, finest, plan_lattice, plan_measure, plan_paper, solvable, with_shares,
+    Allocation, Consistency, Geometry, Side, expected, finest, plan_lattice, plan_measure, plan_paper, solvable,
+    with_shares,
 };
 use crate::model::{Frame, Spot};
 use crate::plan::{Mechanism, Plan, as_float};
@@ -16,7 +17,13 @@ const PAPER_LATTICE: usize = 3;
 
 impl Fit {
     /// The default method's cells. Only public and released numbers enter.
-    pub(super) fn partition(&mut self, space: &Space<'_>, allocation: &Allocation, stratum_rows: &[f64]) -> Partition {
+    pub(super) fn partition(
+        &mut self,
+        space: &Space<'_>,
+        allocation: &Allocation,
+        stratum_rows: &[f64],
+        texture: &Texture,
+    ) -> Partition {
         let plan = self.plan.clone();
         let strata = stratum_rows.len();
         let partition = match plan.mechanism.chosen(space.sides.len(), allocation.scaled_rows_of_a_stratum()) {
@@ -34,7 +41,15 @@ impl Fit {
                 Partition::lattice(space, lattice)
             }
             Mechanism::Auto | Mechanism::Pmm => {
-                Partition::tree(space, plan_measure(space.sides, allocation, stratum_rows), Consistency::LeastSquares)
+                let cells = plan_measure(space.sides, allocation, stratum_rows);
+                let consistency = if texture.gains.is_empty() {
+                    Consistency::LeastSquares
+                } else {
+                    let means = texture.means(space.vectors);
+                    let expected = expected(&means, &texture.root, space.sides, &cells.cuts, &cells.depths);
+                    Consistency::Expecting { expected, beta: plan.tuning.surprise }
+                };
+                Partition::tree(space, cells, consistency)
             }
         };
         self.receipt.cells = Some(partition.describe());
@@ -156,6 +171,7 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
         spot: Spot::Uniform,
         spectrum: Vec::new(),
         edge: 0.0,
+        targets: Vec::new(),
     })
 }
 

@@ -106,6 +106,7 @@ impl Fit {
             spot: Spot::Centre,
             spectrum: eigen.values,
             edge: 0.0,
+            targets: Vec::new(),
         })))
     }
 }

@@ -1,54 +1,100 @@
 //! The default method's first two passes: centre and spread, then clipped moments, basis and d′.
 
+use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{MeasureStage, Space};
-use super::{Fit, Stage, fixed_point, scalar_noise};
+use super::contrasts::contrast_reach;
+use super::{Fit, Rest, Stage, fixed_point, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
 use crate::measure::{Side, box_sides};
 use crate::model::{Frame, Spot};
-use crate::plan::{as_float, difficulty};
+use crate::plan::{Method, as_float, difficulty};
 use crate::privacy::{Charge, Privacy, Sensitive};
-use crate::subspace::{Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius, texture};
+use crate::schema::{Block, Form, HOT};
+use crate::subspace::{Before, Blob, Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius};
 use crate::tally::codes::Q;
-use crate::tally::{Answer, ClippedMoments};
+use crate::tally::{Answer, ClampedSums, ClippedMoments, Sums};
 
 /// Said where only the place of the cloud was found. It covers whatever else could be said of few rows.
 pub(super) const NO_DIRECTION: &str = "no direction of the data stands out of the privacy noise at this ε and number of \
     rows: the output is little more than a cloud in about the right place";
 
 impl Fit {
+    /// What is known of every coordinate beforehand.
+    pub(super) fn before(&self) -> Vec<Before> {
+        let hot = f64::from(HOT) / f64::from(Q);
+        let of = |block: Block| {
+            let one = match block.form {
+                Form::OneHot => Before::Category { hot, among: block.len },
+                Form::Line | Form::Circle => Before::Open,
+            };
+            vec![one; block.width()]
+        };
+        self.schema.blocks().into_iter().flat_map(of).collect()
+    }
+
+    /// The coordinates whose mean and square the first pass measures.
+    pub(super) fn open_coordinates(&self) -> Sums {
+        Sums { counted: self.before().iter().map(|before| *before == Before::Open).collect() }
+    }
+
+    /// Without numbers there is no centre to measure, and the first pass is the next one.
+    pub(super) fn skip_centre(&mut self) -> Result<()> {
+        if !matches!(self.stage, Stage::Centre { .. }) || self.open_coordinates().counted.contains(&true) {
+            return Ok(());
+        }
+        if let Stage::Centre { rest, .. } = std::mem::replace(&mut self.stage, Stage::Broken) {
+            let centre = Centre::read(self.rows, &self.before(), &[], 0, 0.0, 0.0);
+            self.stage = self.after_centre(centre, rest)?;
+        }
+        Ok(())
+    }
+
     /// Pass 1: column sums by the cube mechanism, the total square by discrete Laplace noise.
     ///
-    /// Replacing a row moves the sums inside `[−Q, Q]^d` and the square by at most `d Q²`.
+    /// Replacing a row moves the sums of the d′ open coordinates inside `[−Q, Q]^d′` and their square by at most `d′ Q²`.
     pub(super) fn absorb_centre(
         &mut self,
         answer: Sensitive<Answer>,
         centre: Charge,
         spread: Charge,
-        moments: Charge,
-        measure: Charge,
+        rest: Rest,
     ) -> Result<Stage> {
+        let counted = self.open_coordinates().counted;
+        let (d, q) = (counted.iter().filter(|&&counted| counted).count(), f64::from(Q));
         let (sums, square) = answer.split(|answer| match answer {
-            Answer::Sums(sums) => (sums.sums, sums.square),
+            Answer::Sums(sums) => {
+                let open = sums.sums.into_iter().zip(&counted).filter(|(_, counted)| **counted);
+                (open.map(|(sum, _)| sum).collect(), sums.square)
+            }
             _ => (Vec::new(), 0),
         });
-        let (d, q) = (self.schema.width(), f64::from(Q));
         let sum_noise = centre_noise(d, as_float(&centre.amount()), centre.privacy());
         let square_noise = scalar_noise(d as f64 * q * q, as_float(&spread.amount()), spread.privacy());
         let square_sensitivity = d as u128 * u128::from(Q) * u128::from(Q);
         let sums = self.kernel.cube_sums("centre", sums, u64::from(Q), centre)?;
         let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
-        let centre = Centre::read(self.rows, sums.get(), *square.get(), sum_noise, square_noise);
+        let centre = Centre::read(self.rows, &self.before(), sums.get(), *square.get(), sum_noise, square_noise);
+        self.after_centre(centre, rest)
+    }
+
+    /// What follows the centre: moments, contrasts, or nothing.
+    fn after_centre(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
+        if !rest.contrasts.amount().is_zero() {
+            let spec = ClampedSums { centre: centre.codes.clone(), reach: contrast_reach(&centre) };
+            return Ok(Stage::Contrasts { centre, spec, rest });
+        }
+        if rest.moments.amount().is_zero() {
+            return self.only_counts(centre, rest);
+        }
         let plane = self.public_plane()?;
+        let difficulty = difficulty(self.rows, self.schema.width(), as_float(&self.receipt.epsilon));
         let spec = ClippedMoments {
             centre: centre.codes.clone(),
-            radius: clip_radius(
-                &centre,
-                self.plan.tuning.clip_at(difficulty(self.rows, d, as_float(&self.receipt.epsilon))),
-            ),
+            radius: clip_radius(&centre, &self.before(), self.plan.tuning.clip_at(difficulty)),
             plane: plane.map(|vectors| fixed_point(&vectors)),
         };
-        Ok(Stage::Moments { centre, spec, moments, measure })
+        Ok(Stage::Moments { centre, spec, rest })
     }
 
     /// Pass 2: clipped moments by the Wishart difference, then everything that follows from them for free.
@@ -57,24 +103,34 @@ impl Fit {
         answer: Sensitive<Answer>,
         centre: &Centre,
         spec: &ClippedMoments,
-        moments: Charge,
-        measure: Charge,
+        rest: Rest,
     ) -> Result<Stage> {
         let layout = MomentLayout::new(spec.width(self.schema.width()), self.schema.strata());
         let rows = self.rows;
-        let gram = answer.map(|answer| match answer {
-            Answer::Moments(tally) => assemble(&tally, rows, layout),
-            _ => Vec::new(),
+        let (gram, sizes) = answer.split(|answer| match answer {
+            Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
+            _ => (Vec::new(), Vec::new()),
         });
+        let Rest { moments, marginals, measure, .. } = rest;
         let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
         let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
+        let units = centre.units();
+        if self.plan.method == Method::Gaussian || measure.amount().is_zero() {
+            let blob = if self.plan.method == Method::Gaussian {
+                plain_blob(&covariance)
+            } else {
+                Blob::of(&covariance, &self.plan.tuning)
+            };
+            let origin = origin(&units, &covariance.offset, &[]);
+            let spectrum = (covariance.eigen.values, covariance.edge);
+            return self.finish_blob(&blob, origin, sizes, measure, spectrum);
+        }
         let public = self.public_plane()?;
         if let Some(plane) = &public {
             covariance = covariance.lifted(plane);
         }
 
-        let units = centre.units();
         let tuning = self.plan.tuning;
         let sides = |k: usize| -> Vec<Side> {
             let vectors = &covariance.eigen.vectors[..k];
@@ -96,20 +152,21 @@ impl Fit {
 
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
-        let texture = if self.plan.texture && public.is_none() {
-            texture(&covariance, k, centre.spread, &tuning)
-        } else {
-            Texture::default()
+        let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning));
+        let strata = self.schema.strata();
+        let texture = match &blob {
+            Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),
+            None => Texture::default(),
         };
         let stratum_rows = if covariance.strata.is_empty() {
-            vec![rows as f64 / self.schema.strata() as f64; self.schema.strata()]
+            vec![rows as f64 / strata as f64; strata]
         } else {
             covariance.strata.iter().map(|stratum| stratum.rows).collect()
         };
         let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
-        let partition = self.partition(&space, &allocation, &stratum_rows);
-        Ok(Stage::Measure(Box::new(MeasureStage {
+        let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
+        let stage = MeasureStage {
             partition,
             charge: measure,
             frame: Frame::Basis { origin, vectors, sides },
@@ -117,7 +174,16 @@ impl Fit {
             spot: Spot::Uniform,
             spectrum: covariance.eigen.values.clone(),
             edge: covariance.edge,
-        })))
+            targets: Vec::new(),
+        };
+        match blob.filter(|_| !marginals.amount().is_zero()) {
+            None => Ok(Stage::Measure(Box::new(stage))),
+            Some(blob) => {
+                let means = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect::<Vec<f64>>();
+                let spec = self.histograms(&means, &blob.variances());
+                Ok(Stage::Marginals { spec, charge: marginals, measure: Box::new(stage) })
+            }
+        }
     }
 
     /// The public directions, made orthonormal, if there are any.

@@ -5,7 +5,7 @@ use crate::fit::{centre_noise, scalar_noise};
 use crate::math::zcdp;
 use crate::plan::{Shares, Tuning, difficulty};
 use crate::privacy::Privacy;
-use crate::subspace::{Centre, MomentLayout, TYPICAL_SPREAD, clip_radius};
+use crate::subspace::{Before, Centre, MomentLayout, TYPICAL_SPREAD, clip_radius};
 use crate::tally::codes::Q;
 use crate::tally::grid_radius;
 use serde::Serialize;
@@ -46,15 +46,17 @@ impl Noise {
         let sums: Vec<i64> = (0..question.width).map(|j| (n * q * place(j)) as i64).collect();
         // T/(4nQ²) is the mean of ‖x − ½‖²: the spread and the squares of the means around the middle.
         let square = 4.0 * n * q * q * d * (TYPICAL_SPREAD + 0.04);
-        let centre = Centre::read(question.rows, &sums, square as i128, sum_noise, square_noise);
+        let before = vec![Before::Open; question.width];
+        let centre = Centre::read(question.rows, &before, &sums, square as i128, sum_noise, square_noise);
         let clip = Tuning::default().clip_at(difficulty(question.rows, question.width, question.epsilon));
         let layout = MomentLayout::new(question.width, question.strata);
         let (moments, privacy) = amount(question, shares.moments);
         let (entry, edge) = moment_noise(layout, moments, privacy);
-        let unit = f64::from(clip_radius(&centre, clip)) / (grid_radius(question.width) as f64 * q);
+        let unit = f64::from(clip_radius(&centre, &before, clip)) / (grid_radius(question.width) as f64 * q);
         // The anchor of the constant coordinate is √(K²/10): the mean's noise is that of an entry over it.
         let again = entry / (GRID_ANCHOR * n) * unit;
-        let mean = again * centre.noise / (again * again + centre.noise * centre.noise).sqrt();
+        let first = centre.doubts[0];
+        let mean = again * first / (again * again + first * first).sqrt();
         let square = unit * unit / n;
         let variance = std::f64::consts::SQRT_2 * entry * square;
         Noise { mean, variance, edge: edge * square, typical_variance: TYPICAL_SPREAD }

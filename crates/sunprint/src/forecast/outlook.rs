@@ -74,7 +74,7 @@ pub struct Outlook {
 /// variance v stands out of its noise, what is in no direction comes back as noise of each column's own: of the right size
 /// and without direction, `(√λ − √v)²` away from what it was.
 pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
-    let shares = Shares::for_table(question.rows, question.width, question.epsilon);
+    let shares = Shares::with_directions(&question.facts());
     let tuning = Tuning::default();
     let noise = Noise::of(question, &shares);
     let (amount, privacy) = amount(question, shares.measure);

@@ -5,6 +5,7 @@
 //! [`eigen`] is the exception (its kernels differ between processors); its results are stored, never recomputed.
 
 pub mod assignment;
+pub mod cholesky;
 pub mod eigen;
 pub mod feasible;
 pub mod flow;

@@ -23,6 +23,34 @@ impl Stream {
         }
     }
 
+    /// A standard normal number that lies between two bounds.
+    ///
+    /// By rejection: normal numbers until one lies between bounds that hold the middle, or places between narrow or
+    /// distant bounds, taken with the probability `exp(−(x² − x₀²)/2)`, where x₀ is the place nearest to 0; that is, if
+    /// `−2 ln u` of a uniform u exceeds `x² − x₀²`. After some tries in vain, which only very distant bounds can cause,
+    /// the last place is taken as it is.
+    pub fn normal_between(&mut self, low: f64, high: f64) -> f64 {
+        const TRIES: usize = 24;
+        let roomy = low < -0.5 && high > 0.5;
+        let nearest = 0.0_f64.max(low).min(high);
+        let mut place = nearest;
+        for _ in 0..TRIES {
+            if roomy {
+                let x = self.normal();
+                if x >= low && x <= high {
+                    return x;
+                }
+            } else {
+                place = low + (high - low) * self.unit();
+                let excess = place * place - nearest * nearest;
+                if -2.0 * libm::log(1.0 - self.unit()) >= excess {
+                    return place;
+                }
+            }
+        }
+        place
+    }
+
     /// As many standard normal numbers as there are places: the same that [`Stream::normal`] gives one by one.
     pub fn normals(&mut self, out: &mut [f64]) {
         let taken = match out.first_mut() {

@@ -24,6 +24,47 @@ pub fn difference_rule(total: u64, strata: &[FittedStratum]) -> Vec<Vec<u64>> {
         .collect()
 }
 
+/// What is expected of a stratum's tree before it is counted: for every inner node, level by level, the part of its rows
+/// that goes to the first child.
+pub type Expected = Vec<Vec<f64>>;
+
+/// The difference rule with something known beforehand.
+///
+/// At a node with m rows of which a part p is expected in the first child, the difference of the children is expected to
+/// be `m (2p − 1)`, give or take a deviation of `2 β m √(p (1 − p))`: a prior of variance P. The fitted difference has
+/// the variance `V = 2 spread` of its two subtrees. The two are combined with inverse variances as weights, so that a
+/// node whose noise is larger than itself keeps to what was expected, and a node with many rows to what was counted.
+pub fn expected_difference_rule(
+    total: u64,
+    strata: &[FittedStratum],
+    expected: &[Expected],
+    beta: f64,
+) -> Vec<Vec<u64>> {
+    let roots: Vec<f64> = strata.iter().map(|s| s.root).collect();
+    let variances: Vec<f64> = strata.iter().map(|s| s.variance).collect();
+    let split = nearest_split(total, &roots, &variances);
+    (split.into_iter().zip(strata).zip(expected))
+        .map(|((count, stratum), expected)| {
+            let levels = stratum.levels.iter().zip(expected).zip(&stratum.spreads);
+            let mut parents = vec![count];
+            for ((level, parts), spread) in levels {
+                let mut children = Vec::with_capacity(level.len());
+                for ((&m, pair), &p) in parents.iter().zip(level.chunks_exact(2)).zip(parts) {
+                    let rows = m as f64;
+                    let prior = (2.0 * beta * rows).powi(2) * p * (1.0 - p);
+                    let noise = 2.0 * spread;
+                    let keep = if prior > 0.0 && noise.is_finite() { prior / (prior + noise) } else { 0.0 };
+                    let difference = keep * (pair[0] - pair[1]) + (1.0 - keep) * rows * (2.0 * p - 1.0);
+                    let left = at_most(m, 0.5 * (rows + difference));
+                    children.extend([left, m - left]);
+                }
+                parents = children;
+            }
+            parents
+        })
+        .collect()
+}
+
 /// Integer leaf counts of each stratum by *proportional consistency*, straight from the noisy counts.
 ///
 /// Top down. Negative counts become 0, then siblings are scaled to add up to their parent and rounded; where all are 0
@@ -99,6 +140,26 @@ pub fn nearest_split(total: u64, values: &[f64], variances: &[f64]) -> Vec<u64> 
     }
     let real: Vec<f64> = (0..values.len()).map(|i| non_negative(value(i) - shift * weight(i))).collect();
     largest_remainders(total, &real)
+}
+
+/// The shares ≥ 0 with sum 1 that are nearest to some numbers in the Euclidean norm: `max(0, x_i − τ)` for one τ, which
+/// is found by leaving out the smallest until none is negative. Even shares for what is not a number.
+pub fn nearest_shares(values: &[f64]) -> Vec<f64> {
+    if values.iter().any(|x| !x.is_finite()) {
+        return vec![1.0 / values.len() as f64; values.len()];
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut shift) = (0.0, 0.0);
+    for (i, &x) in sorted.iter().enumerate() {
+        sum += x;
+        let next = (sum - 1.0) / (i + 1) as f64;
+        if x - next <= 0.0 {
+            break;
+        }
+        shift = next;
+    }
+    values.iter().map(|x| non_negative(x - shift)).collect()
 }
 
 /// Integers with sum `total` in proportion to `parts`, which are ≥ 0: whole shares first, then one more to those with

@@ -40,6 +40,8 @@ pub struct FittedStratum {
     pub variance: f64,
     /// The counts of the levels below; the children of a node add up to it.
     pub levels: Vec<Vec<f64>>,
+    /// The variance of a count of each level as its own subtree knows it.
+    pub spreads: Vec<f64>,
 }
 
 /// An estimate and its variance.
@@ -64,12 +66,14 @@ impl Estimate {
 struct Upward {
     root: Estimate,
     levels: Vec<Vec<f64>>,
+    spreads: Vec<f64>,
 }
 
 fn upward(stratum: &NoisyStratum) -> Upward {
     let depth = stratum.levels.len();
     let mut levels: Vec<Vec<f64>> = Vec::with_capacity(depth);
     let mut spread = f64::INFINITY;
+    let mut spreads = Vec::with_capacity(depth);
     for (j, level) in stratum.levels.iter().enumerate().rev() {
         assert_eq!(level.counts.len(), 2 << j, "least_squares: level {j} has 2^({j}+1) counts");
         let below = levels.last();
@@ -80,12 +84,14 @@ fn upward(stratum: &NoisyStratum) -> Upward {
             })
             .collect();
         spread = estimates[0].1;
+        spreads.push(spread);
         levels.push(estimates.into_iter().map(|e| e.0).collect());
     }
     let of_children = levels.last().map_or(Estimate(0.0, f64::INFINITY), |z| Estimate(z[0] + z[1], 2.0 * spread));
     levels.reverse();
+    spreads.reverse();
     let own = stratum.root.map_or(Estimate(0.0, f64::INFINITY), |(count, variance)| Estimate(count, variance));
-    Upward { root: own.with(of_children), levels }
+    Upward { root: own.with(of_children), levels, spreads }
 }
 
 /// The counts nearest to the noisy ones that add up at every node, and to `total` at the root.
@@ -103,7 +109,8 @@ pub fn least_squares(total: f64, strata: &[NoisyStratum]) -> Vec<FittedStratum> 
         .zip(shares)
         .map(|(known, share)| {
             let Estimate(z, variance) = known.root;
-            let mut fitted = FittedStratum { root: z + share * surplus, variance, levels: known.levels };
+            let mut fitted =
+                FittedStratum { root: z + share * surplus, variance, levels: known.levels, spreads: known.spreads };
             let FittedStratum { root, levels, .. } = &mut fitted;
             let mut parents = std::slice::from_ref(root);
             for level in levels {

@@ -1,14 +1,22 @@
 //! Noisy counts become a measure: non-negative integers that add up to n.
 
 use super::shape::{Measure, StratumTree, TreeMeasure};
+use crate::math::rounding::Expected;
 use crate::math::{rounding, tree};
 use crate::privacy::{PathTree, Privacy, StratumCounts};
 
 /// Which rule makes the counts consistent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Consistency {
     /// Weighted least squares on the tree, then the difference rule.
     LeastSquares,
+    /// The same, drawn towards what is expected where the noise is larger than the counts.
+    Expecting {
+        /// What is expected of each stratum.
+        expected: Vec<Expected>,
+        /// How far a node may be from it.
+        beta: f64,
+    },
     /// The paper's: top down, in proportion.
     Proportional,
 }
@@ -21,7 +29,7 @@ pub fn consistent(
     rows: u64,
     amount: f64,
     privacy: Privacy,
-    rule: Consistency,
+    rule: &Consistency,
 ) -> Measure {
     // Lap_Z(σ) has variance close to 2σ² = 8/(ε w)²; the Gaussian 1/(ρ w).
     let variance = |weight: u64| {
@@ -49,6 +57,9 @@ pub fn consistent(
         .collect();
     let leaves = match rule {
         Consistency::LeastSquares => rounding::difference_rule(rows, &tree::least_squares(rows as f64, &noisy)),
+        Consistency::Expecting { expected, beta } => {
+            rounding::expected_difference_rule(rows, &tree::least_squares(rows as f64, &noisy), expected, *beta)
+        }
         Consistency::Proportional => rounding::proportional(rows, &noisy),
     };
     let strata = leaves

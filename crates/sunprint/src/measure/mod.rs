@@ -6,10 +6,12 @@ mod allocation;
 mod consistency;
 mod lattice;
 mod partition;
+mod prior;
 mod shape;
 
 pub use allocation::{Allocation, MeasurePlan, plan_measure, plan_paper, predicted_error};
 pub use consistency::{Consistency, consistent};
 pub use lattice::{LatticePlan, finest, nearest_measure, plan_lattice, solvable, with_shares};
 pub use partition::{Side, box_sides, cuts};
+pub use prior::expected;
 pub use shape::{Geometry, LatticeMeasure, Measure, StratumLattice, StratumTree, TreeMeasure};

@@ -8,6 +8,7 @@
 use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
+use crate::math::vector::dot;
 use crate::measure::Side;
 use crate::source::Drawn;
 
@@ -32,6 +33,8 @@ pub struct Draw<'a> {
     leaves: Vec<Leaf>,
     /// The columns with a deviation of their own.
     noisy: Vec<usize>,
+    /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
+    means: Vec<Vec<f64>>,
     /// What every row obeys.
     constraints: Option<Constraints>,
 }
@@ -69,7 +72,11 @@ impl<'a> Draw<'a> {
         let diagonal = release.texture.diagonal.iter().take(width).enumerate();
         let noisy = diagonal.filter(|(_, deviation)| **deviation > 0.0).map(|(column, _)| column).collect();
         let order = Permutation::new(rows.max(1), &mut random);
-        Draw { release, width, rows, seed, order, start, leaves, noisy, constraints: None }
+        let means = match &release.frame {
+            Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
+            _ => Vec::new(),
+        };
+        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None }
     }
 
     /// How many blocks there are.
@@ -143,49 +150,86 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// A row of the cube: the point nearest to the free row (the paper's metric projection).
+    /// A row of the cube: the point nearest to the free row (the paper's metric projection), and its blocks settled.
     fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
-        out[at..].iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+        self.release.settle.apply(stratum, &mut out[at..]);
         self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
     }
 
-    /// Lifts a point of the cell and adds the texture; the result may lie outside the cube.
+    /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.
     fn free_row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
         let release = self.release;
-        let mut spot = |side: &Side| {
-            let along = match release.spot {
-                Spot::Uniform => random.unit(),
-                Spot::Centre => 0.5,
-            };
-            side.low + side.width * along
-        };
         let at = out.len();
         match &release.frame {
-            Frame::Columns { .. } => out.extend(cell.iter().map(spot)),
+            Frame::Columns { .. } => {
+                out.extend(cell.iter().map(|side| release.spot(side, random)));
+                self.add_texture(random, &mut out[at..]);
+            }
             Frame::Basis { origin, vectors, .. } => {
-                out.extend_from_slice(origin);
-                for (side, v) in cell.iter().zip(vectors) {
-                    add(&mut out[at..], spot(side), v);
+                out.resize(at + self.width, 0.0);
+                let row = &mut out[at..];
+                self.add_texture(random, row);
+                if let Some(shift) = release.texture.shifts.get(stratum) {
+                    add(row, 1.0, shift);
                 }
+                match self.means.get(stratum) {
+                    Some(mean) => self.follow(mean, vectors, cell, random, row),
+                    None => {
+                        for (side, v) in cell.iter().zip(vectors) {
+                            add(row, release.spot(side, random), v);
+                        }
+                    }
+                }
+                add(row, 1.0, origin);
             }
         }
-        let texture = &release.texture;
-        if let Some(shift) = texture.shifts.get(stratum) {
-            add(&mut out[at..], 1.0, shift);
+    }
+
+    /// Moves a row so that its coordinates lie in the cell, each drawn from the stratum's Gaussian given those before
+    /// it: exactly so where the cell is wide, and nearly uniformly where it is narrow.
+    fn follow(&self, mean: &[f64], vectors: &[Vec<f64>], cell: &[Side], random: &mut Stream, row: &mut [f64]) {
+        let texture = &self.release.texture;
+        let mut z = Vec::with_capacity(vectors.len());
+        let mut moves = Vec::with_capacity(vectors.len());
+        for (i, (v, side)) in vectors.iter().zip(cell).enumerate() {
+            let root = &texture.root[i];
+            let expected = mean[i] + root.iter().zip(&z).map(|(l, z)| l * z).sum::<f64>();
+            let deviation = root[i].max(f64::MIN_POSITIVE);
+            let (low, high) = ((side.low - expected) / deviation, (side.low + side.width - expected) / deviation);
+            let normal = random.normal_between(low, high);
+            z.push(normal);
+            moves.push(expected + deviation * normal - dot(v, row));
         }
+        moves.iter().zip(&texture.gains).for_each(|(&by, gain)| add(row, by, gain));
+    }
+
+    fn add_texture(&self, random: &mut Stream, row: &mut [f64]) {
+        let texture = &self.release.texture;
         let mut normals = [0.0; TOGETHER];
         for directions in texture.directions.chunks(TOGETHER) {
             random.normals(&mut normals[..directions.len()]);
-            directions.iter().zip(normals).for_each(|(direction, weight)| add(&mut out[at..], weight, direction));
+            directions.iter().zip(normals).for_each(|(direction, weight)| add(row, weight, direction));
         }
         for columns in self.noisy.chunks(TOGETHER) {
             random.normals(&mut normals[..columns.len()]);
             columns.iter().zip(normals).for_each(|(&column, normal)| {
-                out[at + column] += texture.diagonal[column] * normal;
+                row[column] += texture.diagonal[column] * normal;
             });
         }
+        texture.pulls.iter().for_each(|pull| pull.apply(row));
+    }
+}
+
+impl Release {
+    /// A place along one side of a cell.
+    fn spot(&self, side: &Side, random: &mut Stream) -> f64 {
+        let along = match self.spot {
+            Spot::Uniform => random.unit(),
+            Spot::Centre => 0.5,
+        };
+        side.low + side.width * along
     }
 }
 

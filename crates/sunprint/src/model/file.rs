@@ -8,7 +8,7 @@ use crate::source::Layout;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -85,7 +85,7 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|&x| within(x));
     let sides = match &release.frame {
         Frame::Basis { origin, vectors, sides } => {
-            let fits = row(origin) && vectors.iter().all(row) && vectors.len() == sides.len() && !sides.is_empty();
+            let fits = row(origin) && vectors.iter().all(row) && vectors.len() == sides.len();
             let finite = sides.iter().all(|side| within(side.low) && within(side.width) && side.width > 0.0);
             if !fits || !finite {
                 return Err("its frame does not fit its schema");
@@ -103,8 +103,19 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     let texture = &release.texture;
     let diagonal = texture.diagonal.is_empty() || row(&texture.diagonal);
     let shifts = texture.shifts.is_empty() || texture.shifts.len() == schema.strata() && texture.shifts.iter().all(row);
-    if !diagonal || !shifts || !texture.directions.iter().all(row) {
+    let pulls = texture.pulls.iter().all(|pull| row(&pull.across) && row(&pull.along));
+    let root = |(i, l): (usize, &Vec<f64>)| l.len() == i + 1 && l.iter().all(|&x| within(x));
+    let gains = texture.gains.is_empty()
+        || texture.gains.len() == sides
+            && texture.root.len() == sides
+            && texture.root.iter().enumerate().all(root)
+            && texture.gains.iter().all(row)
+            && texture.shifts.len() == schema.strata();
+    if !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
+    }
+    if !release.settle.fits(d, schema.strata()) {
+        return Err("its values do not fit its schema");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
         return Err("its layout does not fit its schema");

@@ -7,6 +7,7 @@
 //! # Sensitivity
 //! * scalar: |Δ| ≤ s.
 //! * vector of m entries, each by at most s: ℓ₁ ≤ m·s, ℓ₂² ≤ m·s².
+//! * m histograms with a row in one cell of each: ℓ₁ ≤ 2m, ℓ₂² ≤ 2m.
 //! * symmetric d × d matrix, each entry by at most s: weighted as below.
 //! # Privacy
 //! Pure: discrete Laplace of scale b_j in coordinate j loses at most Σ_j |a_j|/b_j. Concentrated: discrete Gaussian of
@@ -84,6 +85,30 @@ impl Kernel {
             }
         }
         Ok(Released::new(values))
+    }
+
+    /// Releases the counts of some histograms of the same rows, each of which has every row in exactly one of its cells.
+    ///
+    /// A replaced row leaves one cell of each of m histograms and enters another: ℓ₁ ≤ 2m, ℓ₂² ≤ 2m. Cells are drawn
+    /// whether or not they are empty.
+    ///
+    /// # Errors
+    /// [`Kind::Budget`] for a zero charge, no histogram, or a charge too small for 128-bit noise.
+    pub fn histograms(
+        &mut self,
+        stage: &str,
+        counts: Sensitive<Vec<u64>>,
+        histograms: u64,
+        charge: Charge,
+    ) -> Result<Released<Vec<i64>>> {
+        Kernel::admit(&charge, histograms.into())?;
+        let moved = BigUint::from(histograms) * 2u32;
+        let sampler = Sampler::new(&charge, &moved, &moved, 1)?;
+        let sensitivity = format!("in each of {histograms} histograms one count down and one up, by 1");
+        let noise = sampler.describe();
+        self.record(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge);
+        let counts = counts.open();
+        Ok(Released::new(self.noisy(&sampler, &counts)))
     }
 
     /// Releases the packed lower triangle of a symmetric `order` × `order` matrix (entry (i, j), j ≤ i, at

@@ -19,11 +19,15 @@ use std::ops::Range;
 pub(super) fn layout(fields: &Fields, numbers: &[usize], schema: Option<&Schema>, place: &str) -> Result<Layout> {
     let columns = numbers.iter().map(|&number| {
         let field = &fields[number];
-        let physical = PhysicalType::of_arrow(field.data_type()).ok_or_else(|| {
+        let described = || schema.and_then(|schema| schema.columns.iter().find(|column| column.name == *field.name()));
+        // A writer that found no value in a column may give it no type. That there is none must not be told: neither by
+        // a refusal nor by a layout without types.
+        let natural = || described().map_or(PhysicalType::Plain, |column| PhysicalType::natural(&column.kind));
+        let untyped = || (*field.data_type() == DataType::Null).then(natural);
+        let physical = PhysicalType::of_arrow(field.data_type()).or_else(untyped).ok_or_else(|| {
             // A name that the schema does not have is never shown.
-            let known = |schema: &Schema| schema.columns.iter().any(|column| column.name == *field.name());
-            let column = match schema {
-                Some(schema) if known(schema) => format!("column `{}`", field.name()),
+            let column = match described() {
+                Some(_) => format!("column `{}`", field.name()),
                 _ => format!("column number {}", number + 1),
             };
             let rule = format!("{column} of the file has type {}, which cannot be read", word(field.data_type()));

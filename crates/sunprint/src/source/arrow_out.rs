@@ -4,8 +4,8 @@ use super::layout::{Physical, PhysicalType};
 use super::text_out::Printer;
 use super::writer::{Drawn, Origin, Outlet, of_category};
 use crate::door::{Door, Value};
+use crate::schema::Column;
 use crate::schema::dates::DAY;
-use crate::schema::{Column, ColumnKind};
 use arrow_array::builder::{GenericStringBuilder, StringViewBuilder};
 use arrow_array::types::{
     ArrowDictionaryKeyType, ArrowPrimitiveType, ArrowTimestampType, Date32Type, Date64Type, Decimal128Type,
@@ -32,25 +32,13 @@ pub(super) struct ArrowRows {
     pub(super) columns: Vec<(Outlet, PhysicalType, Printer, Option<ArrayRef>)>,
 }
 
-/// The type that a column of a text file takes in a typed one.
-fn natural(kind: &ColumnKind) -> PhysicalType {
-    match kind {
-        ColumnKind::Continuous { .. } => PhysicalType::Float64,
-        ColumnKind::Integer { .. } => PhysicalType::Int64,
-        ColumnKind::Boolean { values: None } => PhysicalType::Bool,
-        ColumnKind::Boolean { values: Some(_) } | ColumnKind::Categorical { .. } => PhysicalType::Utf8,
-        ColumnKind::Date { .. } => PhysicalType::Date32,
-        ColumnKind::Datetime { .. } => PhysicalType::Timestamp { per_second: 1_000_000 },
-    }
-}
-
 impl ArrowRows {
     pub(super) fn new(columns: &[(Outlet, &Physical, &Column)]) -> ArrowRows {
         let mut fields = Vec::new();
         let mut outlets = Vec::new();
         for &(outlet, physical, column) in columns {
             let mut form = match physical.physical {
-                PhysicalType::Plain => natural(&column.kind),
+                PhysicalType::Plain => PhysicalType::natural(&column.kind),
                 form => form,
             };
             let texts = column.categories();

@@ -177,7 +177,7 @@ impl Physical {
                 "dates come as a date type or as text; convert the column, or describe it with another kind"
             };
             let (name, word, kind) = (&column.name, self.physical.word(), column.kind.word());
-            let rule = format!("column `{name}` holds {word} and the schema says that it is {kind}");
+            let rule = format!("column `{name}` holds {word} and the schema says `{kind}`");
             return Err(Error::new(Kind::Data, rule).at(place).hint(hint));
         }
         let ColumnKind::Categorical { values, .. } = &column.kind else { return Ok(()) };
@@ -216,6 +216,18 @@ impl PhysicalType {
             T::Int8 | T::Int16 | T::Int32 | T::Int64 => "whole numbers",
             T::Date32 | T::Date64 => "dates",
             T::Timestamp { .. } => "moments",
+        }
+    }
+
+    /// The type that a column of a file without types takes in one that has them.
+    pub(super) fn natural(kind: &ColumnKind) -> PhysicalType {
+        match kind {
+            ColumnKind::Continuous { .. } => PhysicalType::Float64,
+            ColumnKind::Integer { .. } => PhysicalType::Int64,
+            ColumnKind::Boolean { values: None } => PhysicalType::Bool,
+            ColumnKind::Boolean { values: Some(_) } | ColumnKind::Categorical { .. } => PhysicalType::Utf8,
+            ColumnKind::Date { .. } => PhysicalType::Date32,
+            ColumnKind::Datetime { .. } => PhysicalType::Timestamp { per_second: 1_000_000 },
         }
     }
 

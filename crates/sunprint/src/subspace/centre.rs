@@ -2,15 +2,33 @@
 
 use crate::tally::codes::Q;
 
+/// What is known of a coordinate before anything is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Before {
+    /// Nothing but its bounds: its mean is measured.
+    Open,
+    /// It is one of some categories: a row has [`Before::Category::hot`] in one of them and 0 in the others. Its mean
+    /// is taken to be an equal share for now; the moments measure it.
+    Category {
+        /// What "here" is, in units.
+        hot: f64,
+        /// How many categories the column has.
+        among: usize,
+    },
+}
+
 /// The released centre and spread.
 #[derive(Clone, Debug)]
 pub struct Centre {
     /// The centre rounded to codes: what the next pass subtracts.
     pub codes: Vec<u16>,
-    /// Standard deviation of what is left of the noise in one coordinate of the centre, in units.
-    pub noise: f64,
+    /// For each coordinate the standard deviation of its mean around the centre, as far as is known: what is left of the
+    /// noise where it was measured.
+    pub doubts: Vec<f64>,
     /// `t̂`: the estimated trace of the covariance, in units.
     pub spread: f64,
+    /// The part of it that belongs to categories.
+    pub categories: f64,
     /// Standard deviation of the noise in the spread, in units.
     pub spread_noise: f64,
 }
@@ -19,25 +37,40 @@ pub struct Centre {
 pub const TYPICAL_SPREAD: f64 = 0.02;
 
 impl Centre {
-    /// Reads the released sums. `sum_noise` is the standard deviation of one noisy sum, `square_noise` that of the
-    /// noisy square, both in integer units.
+    /// Reads the released sums of the open coordinates. `sum_noise` is the standard deviation of one noisy sum,
+    /// `square_noise` that of the noisy square, both in integer units.
     ///
     /// With `m̂ = S/(nQ)` and `T = Σ (2x − Q)²`: `T/(4nQ²) = (1/n) Σ ‖x/Q − ½‖²`, and taking `‖m̂ − ½‖²` away leaves
     /// the trace of the covariance. The square of the centre's own noise, `d · noise²`, sits in `‖m̂ − ½‖²` and is added
     /// back. Where the estimate is mostly noise it is drawn towards a typical spread, each weighted by the inverse of
     /// its variance, with a prior deviation as large as the prior itself.
-    pub fn read(rows: u64, sums: &[i64], square: i128, sum_noise: f64, square_noise: f64) -> Centre {
+    ///
+    /// A row of m categories lies at `hot √(1 − 1/m)` from their equal shares, whichever it is.
+    pub fn read(rows: u64, before: &[Before], sums: &[i64], square: i128, sum_noise: f64, square_noise: f64) -> Centre {
         let (n, q, d) = (rows as f64, f64::from(Q), sums.len() as f64);
         let measured: Vec<f64> = sums.iter().map(|&sum| sum as f64 / (n * q)).collect();
         let (mean, noise) = shrunk(&measured, sum_noise / (n * q));
-        let codes: Vec<u16> = mean.iter().map(|m| (m * q).round() as u16).collect();
         let spread_noise = square_noise / (4.0 * n * q * q);
         let away: f64 = mean.iter().map(|m| (m - 0.5) * (m - 0.5)).sum();
         let measured = square as f64 / (4.0 * n * q * q) - away + d * noise * noise;
         let prior = TYPICAL_SPREAD * d;
-        let trust = prior * prior / (prior * prior + spread_noise * spread_noise);
+        let trust = if d > 0.0 { prior * prior / (prior * prior + spread_noise * spread_noise) } else { 0.0 };
         let spread = (trust * measured + (1.0 - trust) * prior).clamp(1e-6 * d, 0.25 * d);
-        Centre { codes, noise, spread, spread_noise }
+        let mut open = mean.iter();
+        let (mut codes, mut doubts, mut categories) = (Vec::new(), Vec::new(), 0.0);
+        for before in before {
+            let (mean, doubt) = match before {
+                Before::Open => (open.next().copied().unwrap_or(0.5), noise),
+                Before::Category { hot, among } => {
+                    let share = 1.0 / *among as f64;
+                    categories += hot * hot * share * (1.0 - share);
+                    (hot * share, hot * (share * (1.0 - share)).sqrt())
+                }
+            };
+            codes.push((mean * q).round() as u16);
+            doubts.push(doubt);
+        }
+        Centre { codes, doubts, spread: spread + categories, categories, spread_noise }
     }
 
     /// The centre in units.
@@ -54,6 +87,9 @@ impl Centre {
 /// show `v + σ²`, so `v` is known up to the noise; it is never taken below a hundredth of its largest value, ¼. The
 /// common mean averages d columns; it is itself drawn towards the middle of the bounds in the same way, with `v = 1/12`.
 fn shrunk(measured: &[f64], noise: f64) -> (Vec<f64>, f64) {
+    if measured.is_empty() {
+        return (Vec::new(), 0.0);
+    }
     let (d, variance) = (measured.len() as f64, noise * noise);
     let common_variance = variance / d;
     let common_keep = (1.0 / 12.0) / (1.0 / 12.0 + common_variance);
@@ -66,12 +102,15 @@ fn shrunk(measured: &[f64], noise: f64) -> (Vec<f64>, f64) {
     (mean, left.sqrt())
 }
 
-/// The clip radius in codes: `C² = κ (t̂ + d · noise²)`, at most the distance from the centre to the far corner.
+/// The clip radius in codes: `C² = κ (t̂ + Σ doubt²)` over measured coordinates, and the whole length of categories,
+/// which is the same for every row; at most the distance from the centre to the far corner.
 ///
-/// Rows lie about √t̂ from their mean, and their mean lies about `√d · noise` from the released centre.
-pub fn clip_radius(centre: &Centre, clip: f64) -> u32 {
-    let (q, d) = (f64::from(Q), centre.codes.len() as f64);
+/// Rows lie about √t̂ from their mean, and their mean lies about `√(Σ doubt²)` from the released centre.
+pub fn clip_radius(centre: &Centre, before: &[Before], clip: f64) -> u32 {
+    let q = f64::from(Q);
     let far: f64 = centre.units().iter().map(|c| c.max(1.0 - c).powi(2)).sum();
-    let square = clip * (centre.spread + d * centre.noise * centre.noise);
+    let open = centre.doubts.iter().zip(before).filter(|(_, before)| **before == Before::Open);
+    let doubt: f64 = open.map(|(doubt, _)| doubt * doubt).sum();
+    let square = clip * (centre.spread - centre.categories + doubt) + centre.categories;
     (square.min(far).sqrt() * q).ceil().max(1.0) as u32
 }

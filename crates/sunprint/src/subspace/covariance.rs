@@ -126,9 +126,13 @@ impl Covariance {
         let mean_noise = entry_noise / (ANCHOR as f64 * n) * unit;
         // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear
         // estimate multiplies what was measured by the ratio of the variances.
-        let prior = centre.noise * centre.noise;
-        let trust = prior / (prior + mean_noise * mean_noise);
-        let offset: Vec<f64> = (0..d).map(|j| trust * at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
+        let typical = centre.doubts.iter().map(|x| x * x).sum::<f64>() / centre.doubts.len().max(1) as f64;
+        let trust = |j: usize| {
+            // In the coordinates of a plane the doubts of all columns are mixed.
+            let prior = if centre.doubts.len() == d { centre.doubts[j] * centre.doubts[j] } else { typical };
+            prior / (prior + mean_noise * mean_noise).max(f64::MIN_POSITIVE)
+        };
+        let offset: Vec<f64> = (0..d).map(|j| trust(j) * at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
         let square = unit * unit / n;
         let mut matrix = vec![0.0; d * d];
         for i in 0..d {
@@ -164,6 +168,23 @@ impl Covariance {
             edge: edge * square,
             strata,
         }
+    }
+
+    /// Each stratum's mean minus the mean of them all, with the noise of one coordinate.
+    pub fn centred_strata(&self) -> Vec<(Vec<f64>, f64)> {
+        let shares = self.stratum_shares();
+        let mut common = vec![0.0; self.width];
+        for (stratum, share) in self.strata.iter().zip(&shares) {
+            common.iter_mut().zip(&stratum.offset).for_each(|(c, x)| *c += share * x);
+        }
+        let centred = |s: &StratumMean| s.offset.iter().zip(&common).map(|(x, c)| x - c).collect();
+        self.strata.iter().map(|s| (centred(s), s.noise)).collect()
+    }
+
+    /// Each stratum's part of the rows.
+    pub fn stratum_shares(&self) -> Vec<f64> {
+        let total: f64 = self.strata.iter().map(|s| s.rows).sum();
+        self.strata.iter().map(|s| s.rows / total.max(1.0)).collect()
     }
 
     /// A covariance measured in the coordinates of a known plane, seen from the whole space: vectors `a` of k

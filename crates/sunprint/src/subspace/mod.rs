@@ -3,12 +3,14 @@
 //!
 //! Lengths are in *units*: 1 is the width of a column's bounds, the cube is `[0, 1]^d`.
 
+mod blob;
 mod centre;
 mod covariance;
 mod dimension;
 mod texture;
 
-pub use centre::{Centre, TYPICAL_SPREAD, clip_radius};
+pub use blob::{Blob, Pull};
+pub use centre::{Before, Centre, TYPICAL_SPREAD, clip_radius};
 pub use covariance::{Covariance, MomentLayout, assemble};
 pub use dimension::{Choice, choose};
-pub use texture::{Texture, texture};
+pub use texture::Texture;

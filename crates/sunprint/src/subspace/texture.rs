@@ -1,13 +1,14 @@
-//! What the released covariance knows beyond the measured directions: stratum means, further directions, and a
-//! leftover variance for each column, all to be drawn back as Gaussian.
+//! What is drawn beside the measured coordinates: stratum means, further directions, and a variance for each column.
 
-use super::covariance::Covariance;
-use crate::math::eigen;
+use super::blob::{Blob, Pull};
 use crate::math::vector::dot;
-use crate::plan::Tuning;
 use serde::{Deserialize, Serialize};
 
-/// Gaussian texture of the complement of the measured directions, in units.
+/// Gaussian texture, in units.
+///
+/// A row is drawn as `origin + shift + w`, with `w = Σ_i g_i f_i + diag(σ) h` for normal numbers g, h, pulled by every
+/// pull. Where there are gains, the row is then moved so that its coordinates along the frame's vectors are what the
+/// measure says: `+ Σ_i (a_i − ⟨v_i, shift + w⟩) gain_i`. That is the law of w given its coordinates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Texture {
     /// Directions, each multiplied by its standard deviation.
@@ -16,106 +17,43 @@ pub struct Texture {
     pub diagonal: Vec<f64>,
     /// For each stratum, how its rows are shifted; empty for none.
     pub shifts: Vec<Vec<f64>>,
+    /// What is taken out of a draw.
+    #[serde(default)]
+    pub pulls: Vec<Pull>,
+    /// How a row follows each of the measured coordinates; empty where it is lifted along the vectors alone.
+    #[serde(default)]
+    pub gains: Vec<Vec<f64>>,
+    /// The rows of the triangular root of the covariance of the measured coordinates within a stratum.
+    #[serde(default)]
+    pub root: Vec<Vec<f64>>,
 }
 
-/// The columns' common leftover variance must exceed this many standard deviations of its noise to be drawn.
-const LEFTOVER_MARGIN: f64 = 2.0;
-
-/// The texture beyond the first `dimension` directions.
-///
-/// *Shifts.* A stratum's mean, without its part in the measured directions (which the measure knows better), times the
-/// James-Stein factor `1 − m σ²/‖δ‖²` over its m coordinates, never negative, and never above `τ²/(τ² + σ²)` where
-/// `τ² = spread/d` is the variance of a typical column: strata cannot lie further apart than the table is wide.
-///
-/// *Directions.* `Σ_{k<i≤a} λ̃_i v_i v_iᵀ` over what clears the edge, less what the shifts already explain,
-/// `Σ_s π_s δ_s δ_sᵀ`; its positive part is drawn.
-///
-/// *Diagonal.* `Σ̂_jj` less the measured, drawn and shifted parts, as far as that stands out of its noise.
-pub fn texture(covariance: &Covariance, dimension: usize, spread: f64, tuning: &Tuning) -> Texture {
-    let (d, eigen) = (covariance.width, &covariance.eigen);
-    let basis = &eigen.vectors[..dimension];
-    let shifts = shifts(covariance, basis, spread);
-    let total: f64 = covariance.strata.iter().map(|s| s.rows).sum();
-    let shares: Vec<f64> = covariance.strata.iter().map(|s| s.rows / total.max(1.0)).collect();
-
-    let known = covariance.above_edge(tuning.edge_margin).max(dimension).min(d);
-    let complement = &eigen.vectors[dimension..known];
-    // In the coordinates of the complement's directions the matrix is small: (a − k) × (a − k).
-    let m = complement.len();
-    let mut small = vec![0.0; m * m];
-    for i in 0..m {
-        small[i * m + i] = covariance.shrunk(dimension + i);
-    }
-    for (shift, share) in shifts.iter().zip(&shares) {
-        let inner: Vec<f64> = complement.iter().map(|v| dot(v, shift)).collect();
-        for i in 0..m {
-            for j in 0..m {
-                small[i * m + j] -= share * inner[i] * inner[j];
-            }
+impl Texture {
+    /// The texture of a blob whose coordinates along `vectors` are measured. `offset` is the mean minus the centre from
+    /// which these coordinates are counted; across the vectors it is in the origin already.
+    pub fn of(blob: &Blob, vectors: &[Vec<f64>], offset: &[f64], strata: usize) -> Texture {
+        let (root, gains) = blob.along(vectors);
+        let mut along = vec![0.0; offset.len()];
+        for v in vectors {
+            let by = dot(v, offset);
+            along.iter_mut().zip(v).for_each(|(x, v)| *x += by * v);
+        }
+        let shift = |s: usize| match blob.shifts.get(s) {
+            Some(shift) => shift.iter().zip(&along).map(|(x, a)| x + a).collect(),
+            None => along.clone(),
+        };
+        Texture {
+            directions: blob.directions.clone(),
+            diagonal: blob.left.iter().map(|x| x.max(0.0).sqrt()).collect(),
+            shifts: (0..strata).map(shift).collect(),
+            pulls: blob.pulls.clone(),
+            gains,
+            root: (0..vectors.len()).map(|i| root.row(i).to_vec()).collect(),
         }
     }
-    let within = eigen::symmetric(&small, m);
-    let directions: Vec<Vec<f64>> = within
-        .values
-        .iter()
-        .zip(&within.vectors)
-        .filter(|(value, _)| **value > 0.0)
-        .map(|(value, weights)| {
-            let mut direction = vec![0.0; d];
-            for (weight, v) in weights.iter().zip(complement) {
-                direction.iter_mut().zip(v).for_each(|(x, v)| *x += value.sqrt() * weight * v);
-            }
-            direction
-        })
-        .collect();
 
-    let left: Vec<f64> = (0..d)
-        .map(|j| {
-            let measured: f64 = (0..dimension).map(|i| covariance.shrunk(i) * basis[i][j] * basis[i][j]).sum();
-            let drawn: f64 = directions.iter().map(|v| v[j] * v[j]).sum();
-            let shifted: f64 = shifts.iter().zip(&shares).map(|(s, share)| share * s[j] * s[j]).sum();
-            covariance.diagonal[j] - measured - drawn - shifted
-        })
-        .collect();
-    let diagonal = leftover(&left, covariance.diagonal_noise);
-    Texture { directions, diagonal, shifts }
-}
-
-/// Standard deviations of the columns' leftovers, from noisy variances.
-///
-/// Empirical Bayes as for the column means: the leftovers of d columns have a common mean, known to `noise/√d`, and
-/// vary around it by what is seen beyond the noise. Each column keeps that fraction of its own deviation. Where not
-/// even the common mean clears its noise there is nothing to draw.
-fn leftover(left: &[f64], noise: f64) -> Vec<f64> {
-    let d = left.len() as f64;
-    let common = left.iter().sum::<f64>() / d;
-    if common <= LEFTOVER_MARGIN * noise / d.sqrt() {
-        return vec![0.0; left.len()];
+    /// The mean of each stratum along vectors.
+    pub fn means(&self, vectors: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        self.shifts.iter().map(|shift| vectors.iter().map(|v| dot(v, shift)).collect()).collect()
     }
-    let seen = left.iter().map(|x| (x - common) * (x - common)).sum::<f64>() / (d - 1.0).max(1.0);
-    let between = (seen - noise * noise).max(0.0);
-    let keep = between / (between + noise * noise).max(f64::MIN_POSITIVE);
-    left.iter().map(|x| (common + keep * (x - common)).max(0.0).sqrt()).collect()
-}
-
-fn shifts(covariance: &Covariance, basis: &[Vec<f64>], spread: f64) -> Vec<Vec<f64>> {
-    let free = covariance.width.saturating_sub(basis.len()) as f64;
-    let typical = spread / covariance.width as f64;
-    covariance
-        .strata
-        .iter()
-        .map(|stratum| {
-            let mut shift = stratum.offset.clone();
-            for v in basis {
-                let inner = dot(v, &shift);
-                shift.iter_mut().zip(v).for_each(|(x, v)| *x -= inner * v);
-            }
-            let length: f64 = shift.iter().map(|x| x * x).sum();
-            let noise = stratum.noise * stratum.noise;
-            let stein = if length > 0.0 { (1.0 - free * noise / length).max(0.0) } else { 0.0 };
-            let keep = stein.min(typical / (typical + noise));
-            shift.iter_mut().for_each(|x| *x *= keep);
-            shift
-        })
-        .collect()
 }

@@ -9,6 +9,7 @@ mod cells;
 pub mod codes;
 mod gram;
 mod grid;
+mod marginals;
 mod moments;
 mod pass;
 #[cfg(test)]
@@ -18,9 +19,10 @@ mod sums;
 pub use cells::{CellTally, Cells, Coordinates, Place};
 pub use gram::packed_index;
 pub use grid::{Grid, GridSide};
-pub use moments::{ClippedMoments, GRID, MomentTally, grid_radius};
+pub use marginals::{Histogram, Marginals};
+pub use moments::{ClampedSums, ClippedMoments, GRID, MomentTally, grid_radius};
 pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]
 pub use pass::Opened;
 pub use pass::{MOST_ROWS, Pass, Tally, Tallying, VERSION, Work};
-pub use sums::{ProductTally, SumTally};
+pub use sums::{ProductTally, SumTally, Sums};

@@ -22,6 +22,15 @@ pub struct ClippedMoments {
     pub plane: Option<Vec<Vec<i32>>>,
 }
 
+/// What to subtract and how far rows may reach in every coordinate. Public.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClampedSums {
+    /// `c`: the released centre, in codes.
+    pub centre: Vec<u16>,
+    /// `r`: each coordinate of `x − c` is clamped to `[−r, r]`, in codes.
+    pub reach: u16,
+}
+
 /// `Σ_i v_i v_iᵀ`, and for each stratum `Σ v_i` and its number of rows.
 #[derive(PartialEq, Eq)]
 pub struct MomentTally {
@@ -117,6 +126,16 @@ impl MomentTally {
         Adding { tally: self, codes, spec, gram }.run_at(level);
     }
 
+    /// The same without products.
+    pub(super) fn sums_only(width: usize, strata: usize) -> Self {
+        MomentTally { products: Vec::new(), ..MomentTally::empty(width, strata) }
+    }
+
+    /// Adds clamped rows to the sums of their strata: each coordinate by at most the reach.
+    pub(super) fn add_clamped(&mut self, codes: &Codes, spec: &ClampedSums, level: Level) {
+        AddingClamped { tally: self, codes, spec }.run_at(level);
+    }
+
     pub(super) fn merge(&mut self, other: MomentTally) {
         add_all(&mut self.products, &other.products);
         add_all(&mut self.stratum_sums, &other.stratum_sums);
@@ -158,6 +177,32 @@ impl Vectorised for Adding<'_> {
                 }
             }
             gram.push_pair(&pair[0], &pair[1]);
+        }
+    }
+}
+
+/// Rows on their way into the clamped sums.
+struct AddingClamped<'a> {
+    tally: &'a mut MomentTally,
+    codes: &'a Codes,
+    spec: &'a ClampedSums,
+}
+
+impl Vectorised for AddingClamped<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let AddingClamped { tally, codes, spec } = self;
+        let (width, reach) = (codes.width(), i32::from(spec.reach));
+        for i in 0..codes.rows() {
+            let stratum = (codes.stratum(i) as usize).min(tally.stratum_rows.len() - 1);
+            tally.stratum_rows[stratum] += 1;
+            let sums = &mut tally.stratum_sums[stratum * width..(stratum + 1) * width];
+            for ((sum, &x), &c) in sums.iter_mut().zip(codes.row(i)).zip(&spec.centre) {
+                let u = (i32::from(x) - i32::from(c)).clamp(-reach, reach);
+                *sum = sum.wrapping_add(i64::from(u));
+            }
         }
     }
 }

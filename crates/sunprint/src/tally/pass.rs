@@ -5,14 +5,15 @@ use super::cells::{CellTally, Cells};
 use super::codes::Codes;
 use super::gram::Gram;
 use super::grid::Grid;
-use super::moments::{ClippedMoments, GRID, MomentTally};
-use super::sums::{ProductTally, SumTally};
+use super::marginals::Marginals;
+use super::moments::{ClampedSums, ClippedMoments, GRID, MomentTally};
+use super::sums::{ProductTally, SumTally, Sums};
 use crate::cpu::Level;
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 /// The version of passes and tallies on the wire. Both sides must speak the same one.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
 pub const MOST_ROWS: u64 = 1 << 32;
@@ -38,11 +39,15 @@ pub struct Pass {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// Column sums and the total square.
-    Sums,
+    Sums(Sums),
     /// Sums and raw products of codes (the paper's covariance).
     Products,
     /// Clipped moments.
     Moments(ClippedMoments),
+    /// Sums of clamped rows, stratum by stratum.
+    Clamped(ClampedSums),
+    /// Counts of the values of every column.
+    Marginals(Marginals),
     /// Counts in the cells of a binary partition.
     Cells(Cells),
     /// Counts in the cells of a lattice.
@@ -73,9 +78,11 @@ impl Pass {
     /// The tally of no rows.
     pub fn empty(&self) -> Tally {
         let answer = match &self.work {
-            Work::Sums => Answer::Sums(SumTally::empty(self.width)),
+            Work::Sums(_) => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
             Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata)),
+            Work::Clamped(_) => Answer::Moments(MomentTally::sums_only(self.width, self.strata)),
+            Work::Marginals(marginals) => Answer::Cells(CellTally::empty(marginals.leaves(self.strata))),
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells.leaves())),
             Work::Grid(grid) => Answer::Cells(CellTally::empty(grid.leaves())),
         };
@@ -102,7 +109,7 @@ impl Pass {
         let gram = match &self.work {
             Work::Products => Some(Gram::new(2 * self.width, level)),
             Work::Moments(spec) => Some(Gram::new(spec.width(self.width), level)),
-            Work::Sums | Work::Cells(_) | Work::Grid(_) => None,
+            Work::Sums(_) | Work::Clamped(_) | Work::Marginals(_) | Work::Cells(_) | Work::Grid(_) => None,
         };
         Tallying { pass: self, tally: self.empty(), gram, level }
     }
@@ -128,13 +135,16 @@ impl Pass {
     /// Lengths agree and indices are in range: what tallying relies on.
     fn fits_together(&self) -> bool {
         let work = match &self.work {
-            Work::Sums | Work::Products => true,
+            Work::Sums(spec) => spec.counted.len() == self.width,
+            Work::Products => true,
             Work::Moments(spec) => {
                 let plane = |vectors: &Vec<Vec<i32>>| {
                     !vectors.is_empty() && vectors.len() <= self.width && vectors.iter().all(|v| v.len() == self.width)
                 };
                 spec.centre.len() == self.width && spec.plane.as_ref().is_none_or(plane)
             }
+            Work::Clamped(spec) => spec.centre.len() == self.width,
+            Work::Marginals(marginals) => marginals.fit(self.width, self.strata),
             Work::Cells(cells) => cells.fit(self.width, self.strata),
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
@@ -165,9 +175,13 @@ impl Tallying<'_> {
         assert_eq!(codes.width(), self.pass.width, "tally: rows as wide as the pass");
         self.tally.rows += codes.rows() as u64;
         match (&mut self.tally.answer, &self.pass.work, &mut self.gram) {
-            (Answer::Sums(sums), ..) => sums.add(codes, self.level),
+            (Answer::Sums(sums), Work::Sums(spec), _) => sums.add(codes, spec, self.level),
             (Answer::Products(products), _, Some(gram)) => products.add(codes, gram, self.level),
             (Answer::Moments(moments), Work::Moments(spec), Some(gram)) => moments.add(codes, spec, gram, self.level),
+            (Answer::Moments(sums), Work::Clamped(spec), _) => sums.add_clamped(codes, spec, self.level),
+            (Answer::Cells(counts), Work::Marginals(marginals), _) => {
+                marginals.add(codes, self.pass.strata, &mut counts.leaves, self.level);
+            }
             (Answer::Cells(counts), Work::Cells(cells), _) => counts.add(codes, cells, self.level),
             (Answer::Cells(counts), Work::Grid(grid), _) => grid.add(codes, &mut counts.leaves, self.level),
             _ => {}

@@ -3,12 +3,20 @@
 use super::codes::{Codes, Q};
 use super::gram::{Gram, packed_index};
 use crate::cpu::{Level, Vectorised};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// Which coordinates the square counts. Public.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sums {
+    /// One for each coordinate.
+    pub counted: Vec<bool>,
+}
 
 /// Sums of codes and of squared distances from the middle of the cube.
 ///
-/// `sums[j] = Σ_i x_ij` and `square = Σ_i Σ_j (2 x_ij − Q)²`. Replacing one row moves `sums` inside `[−Q, Q]^d` and
-/// `square` by at most `d Q²`.
+/// `sums[j] = Σ_i x_ij` and `square = Σ_i Σ_j (2 x_ij − Q)²` over the m counted coordinates. Replacing one row moves
+/// `sums` inside `[−Q, Q]^d` and `square` by at most `m Q²`.
 #[derive(PartialEq, Eq)]
 pub struct SumTally {
     /// Column sums of codes.
@@ -22,11 +30,12 @@ impl SumTally {
         SumTally { sums: vec![0; width], square: 0 }
     }
 
-    pub(super) fn add(&mut self, codes: &Codes, level: Level) {
+    pub(super) fn add(&mut self, codes: &Codes, spec: &Sums, level: Level) {
+        let masks: Vec<u32> = spec.counted.iter().map(|&counted| if counted { u32::MAX } else { 0 }).collect();
         // A column's sum of 2¹⁶ codes stays inside a `u32`.
         for first in (0..codes.rows()).step_by(1 << 16) {
             let rows = first..codes.rows().min(first + (1 << 16));
-            AddingSums { tally: self, codes, rows }.run_at(level);
+            AddingSums { tally: self, codes, masks: &masks, rows }.run_at(level);
         }
     }
 
@@ -42,6 +51,7 @@ impl SumTally {
 struct AddingSums<'a> {
     tally: &'a mut SumTally,
     codes: &'a Codes,
+    masks: &'a [u32],
     rows: Range<usize>,
 }
 
@@ -50,20 +60,21 @@ impl Vectorised for AddingSums<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let AddingSums { tally, codes, rows } = self;
+        let AddingSums { tally, codes, masks, rows } = self;
         let mut sums = vec![0_u32; tally.sums.len()];
         let mut square = 0_u64;
-        let entries = (rows.len() * sums.len()) as i128;
+        let counted = masks.iter().filter(|&&mask| mask > 0).count();
+        let entries = (rows.len() * counted) as i128;
         for i in rows {
-            for (sum, &code) in sums.iter_mut().zip(codes.row(i)) {
+            for ((sum, &code), &mask) in sums.iter_mut().zip(codes.row(i)).zip(masks) {
                 *sum = sum.wrapping_add(u32::from(code));
-                square = square.wrapping_add(u64::from(u32::from(code) * u32::from(code)));
+                square = square.wrapping_add(u64::from(u32::from(code) * u32::from(code) & mask));
             }
         }
         let mut total = 0_i128;
-        for (sum, part) in tally.sums.iter_mut().zip(sums) {
+        for ((sum, part), &mask) in tally.sums.iter_mut().zip(sums).zip(masks) {
             *sum += i64::from(part);
-            total += i128::from(part);
+            total += i128::from(part & mask);
         }
         let largest = i128::from(Q);
         tally.square += 4 * i128::from(square) - 4 * largest * total + entries * largest * largest;

@@ -1,0 +1,71 @@
+//! Fits that end without a measured direction: a Gaussian for each stratum, and how many rows each has.
+
+use super::{Fit, Rest, Stage};
+use crate::error::Result;
+use crate::measure::{Consistency, Measure, StratumTree, TreeMeasure, consistent};
+use crate::model::{Frame, Spot};
+use crate::plan::as_float;
+use crate::privacy::{Charge, PathTree, Sensitive};
+use crate::subspace::{Blob, Centre, Covariance, Texture};
+use crate::tally::MomentTally;
+
+/// The rows of each stratum. Still secret.
+pub(super) fn stratum_sizes(tally: &MomentTally) -> Vec<u64> {
+    tally.stratum_rows.iter().map(|&rows| rows.max(0) as u64).collect()
+}
+
+/// The noisy covariance as it is, without its negative part: what the Gaussian baseline draws from.
+pub(super) fn plain_blob(covariance: &Covariance) -> Blob {
+    let eigen = &covariance.eigen;
+    let positive = eigen.values.iter().zip(&eigen.vectors).filter(|(value, _)| **value > 0.0);
+    let directions = positive.map(|(value, v)| v.iter().map(|x| x * value.sqrt()).collect()).collect();
+    Blob::new(directions, vec![0.0; covariance.width], Vec::new(), &[])
+}
+
+impl Fit {
+    /// Ends the fit with a blob; `sizes` are the rows of strata, on which the measure's charge is spent if there is more
+    /// than one.
+    pub(super) fn finish_blob(
+        &mut self,
+        blob: &Blob,
+        origin: Vec<f64>,
+        sizes: Sensitive<Vec<u64>>,
+        charge: Charge,
+        spectrum: (Vec<f64>, f64),
+    ) -> Result<Stage> {
+        let measure = self.stratum_counts(sizes, charge)?;
+        let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.schema.strata());
+        self.receipt.dimension = Some(0);
+        self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
+        let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
+        let (spectrum, edge) = spectrum;
+        Ok(self.done(frame, measure, texture, Spot::Uniform, spectrum, edge, &[]))
+    }
+
+    /// How many rows each stratum has: a tree of strata alone, whose counts get the whole charge.
+    ///
+    /// A replaced row leaves one stratum and enters another. With one stratum the count is n, which is public.
+    pub(super) fn stratum_counts(&mut self, sizes: Sensitive<Vec<u64>>, charge: Charge) -> Result<Measure> {
+        let strata = self.schema.strata();
+        if strata == 1 {
+            let all = StratumTree { depth: 0, leaves: vec![(0, self.rows)] };
+            return Ok(Measure::Tree(TreeMeasure { cuts: Vec::new(), strata: vec![all] }));
+        }
+        let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
+        let tree = PathTree { total: 1, root: 1, strata: vec![Vec::new(); strata] };
+        self.remark_on_few_rows(1.0, strata, amount, privacy);
+        let counts = self.kernel.path_counts("measure", &tree, sizes, charge)?.into_inner();
+        Ok(consistent(&counts, &tree, Vec::new(), self.rows, amount, privacy, &Consistency::LeastSquares))
+    }
+
+    /// With so few rows that not even the strata can be told apart, only their counts are left to measure.
+    pub(super) fn only_counts(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
+        if self.schema.strata() > 1 {
+            let spec = crate::tally::ClampedSums { centre: centre.codes.clone(), reach: 0 };
+            return Ok(Stage::Contrasts { centre, spec, rest });
+        }
+        let blob = self.round_blob(&centre, Vec::new());
+        let spectrum = (Vec::new(), 0.0);
+        self.finish_blob(&blob, centre.units(), Sensitive::new(Vec::new()), rest.measure, spectrum)
+    }
+}

@@ -1,0 +1,157 @@
+//! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
+
+use super::cells::MeasureStage;
+use super::{Fit, Stage};
+use crate::error::Result;
+use crate::math::rounding::nearest_shares;
+use crate::model::{Piece, Target, Wanted};
+use crate::plan::as_float;
+use crate::privacy::{Charge, Privacy, Sensitive};
+use crate::schema::{Block, ColumnKind, Form, Scale};
+use crate::tally::codes::Q;
+use crate::tally::{Answer, Histogram, Marginals};
+
+/// Columns with at most so many values have a cell for each.
+const MOST_VALUES: u64 = 40;
+/// Other columns have so many cells between so many standard deviations on both sides of the mean, and one more for
+/// each bound and for what lies beyond the deviations.
+const CELLS: u32 = 32;
+const REACH: f64 = 4.0;
+/// A stratum's own counts are used where their error is below this part of its rows.
+const TRUSTED: f64 = 0.25;
+
+impl Fit {
+    /// Which cells are counted. Angles are left alone.
+    pub(super) fn histograms(&self, means: &[f64], variances: &[f64]) -> Marginals {
+        let of = |block: &Block| match block.form {
+            Form::Line => {
+                let (at, absence) = (block.start, block.absence);
+                let edges = match self.values_of(block) {
+                    Some(values) => value_edges(values),
+                    None => range_edges(means[at], variances[at].max(0.0).sqrt()),
+                };
+                Some(Histogram::Line { at, edges, absence })
+            }
+            Form::OneHot => Some(Histogram::Hot { at: block.start, len: block.len }),
+            Form::Circle => None,
+        };
+        Marginals { histograms: self.schema.blocks().iter().filter_map(of).collect() }
+    }
+
+    /// How many values a column has, where they are few and lie at equal distances.
+    fn values_of(&self, block: &Block) -> Option<u64> {
+        let values = match &self.schema.columns[block.column].kind {
+            ColumnKind::Integer { min, max, scale } if *scale == Scale::Linear => min.abs_diff(*max).checked_add(1)?,
+            ColumnKind::Boolean { .. } => 2,
+            ColumnKind::Categorical { values, .. } => values.len() as u64,
+            _ => return None,
+        };
+        (2..=MOST_VALUES).contains(&values).then_some(values)
+    }
+
+    /// Pass 3: noisy counts of every cell; what they ask of the rows is kept for the end.
+    pub(super) fn absorb_marginals(
+        &mut self,
+        answer: Sensitive<Answer>,
+        spec: &Marginals,
+        charge: Charge,
+        mut measure: MeasureStage,
+    ) -> Result<Stage> {
+        let counts = answer.map(|answer| match answer {
+            Answer::Cells(counts) => counts.leaves,
+            _ => Vec::new(),
+        });
+        let columns = spec.histograms.len();
+        let noise = count_noise(columns, &charge);
+        let counts = self.kernel.histograms("marginals", counts, columns as u64, charge)?.into_inner();
+        let mut histograms = spec.histograms.iter();
+        let mut rest = counts.as_slice();
+        let strata = self.schema.strata();
+        for block in self.schema.blocks() {
+            if block.form == Form::Circle {
+                measure.targets.push(Target::default());
+                continue;
+            }
+            let Some(histogram) = histograms.next() else { continue };
+            let (mine, others) = rest.split_at(histogram.cells() * strata);
+            rest = others;
+            let target = target(histogram, self.values_of(&block), mine, noise, self.rows as f64);
+            measure.targets.push(target);
+        }
+        Ok(Stage::Measure(Box::new(measure)))
+    }
+}
+
+/// Edges between values at equal distances: each code belongs to the nearest value.
+fn value_edges(values: u64) -> Vec<u16> {
+    let last = (values - 1) as f64;
+    (1..values).map(|v| ((v as f64 - 0.5) / last * f64::from(Q)).ceil() as u16).collect()
+}
+
+/// Edges around a mean, and for the two bounds.
+fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
+    let q = f64::from(Q);
+    let (low, high) = ((mean - REACH * deviation).max(0.0), (mean + REACH * deviation).min(1.0));
+    let step = (high - low).max(0.0) / f64::from(CELLS);
+    let inner = (0..=CELLS).map(|i| ((low + f64::from(i) * step) * q).round());
+    let inner = inner.filter(|edge| (2.0..q).contains(edge)).map(|edge| edge as u16);
+    let mut edges: Vec<u16> = std::iter::once(1).chain(inner).chain([Q]).collect();
+    edges.dedup();
+    edges
+}
+
+/// The standard deviation of one noisy count: `Lap_Z(2m/ε)`, or the Gaussian with `σ² = m/ρ`.
+fn count_noise(columns: usize, charge: &Charge) -> f64 {
+    let (columns, amount) = (columns as f64, as_float(&charge.amount()));
+    match charge.privacy() {
+        Privacy::Pure => std::f64::consts::SQRT_2 * 2.0 * columns / amount,
+        Privacy::Concentrated => (columns / amount).sqrt(),
+    }
+}
+
+/// What noisy counts ask of the rows of one column, all together and stratum by stratum.
+fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64, rows: f64) -> Target {
+    let cells = histogram.cells();
+    let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
+    let mut all = vec![0.0; cells];
+    for stratum in &strata {
+        all.iter_mut().zip(*stratum).for_each(|(sum, &count)| *sum += count as f64);
+    }
+    let own = |counts: &&[i64]| {
+        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        let size: f64 = counts.iter().sum();
+        let trusted = size > 0.0 && noise * (cells as f64).sqrt() < TRUSTED * size;
+        trusted.then(|| wanted(histogram, values, &counts, size))
+    };
+    let own: Vec<Option<Wanted>> = if strata.len() > 1 { strata.iter().map(own).collect() } else { Vec::new() };
+    Target { all: Some(wanted(histogram, values, &all, rows)), strata: own }
+}
+
+/// Noisy counts as shares: first the surplus is spread over all cells, then the nearest shares that are not negative.
+fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], rows: f64) -> Wanted {
+    let surplus = (rows - counts.iter().sum::<f64>()) / counts.len() as f64;
+    let shares = nearest_shares(&counts.iter().map(|count| (count + surplus) / rows.max(1.0)).collect::<Vec<f64>>());
+    let (edges, absence) = match histogram {
+        Histogram::Hot { .. } => {
+            let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
+            return Wanted { pieces: shares.iter().enumerate().map(piece).collect(), absent: 0.0 };
+        }
+        Histogram::Line { edges, absence, .. } => (edges, *absence),
+    };
+    let absent = if absence { shares[shares.len() - 1] } else { 0.0 };
+    let present = &shares[..=edges.len()];
+    let unit = |code: u16| f64::from(code) / f64::from(Q);
+    let piece = |(i, &share): (usize, &f64)| {
+        let (low, high) = match values {
+            Some(values) => (i as f64 / (values - 1) as f64, i as f64 / (values - 1) as f64),
+            None if i == 0 => (0.0, 0.0),
+            None if i == edges.len() => (1.0, 1.0),
+            None => (unit(edges[i - 1]), unit(edges[i])),
+        };
+        Piece { low, high, share }
+    };
+    let pieces: Vec<Piece> = present.iter().enumerate().map(piece).collect();
+    // Where everything is missing there is nothing to say of the values.
+    let pieces = if present.iter().sum::<f64>() > 0.0 { pieces } else { Vec::new() };
+    Wanted { pieces, absent }
+}

@@ -1,0 +1,248 @@
+//! Making every value come as often as was released.
+//!
+//! A trial draw shows how often the free rows of the model would give each value; curves, thresholds and offsets are
+//! then set so that the settled rows give it as often as the released counts say. Post-processing: only released
+//! numbers enter.
+
+use super::settle::{Absent, Curve, HOT_UNIT, Settle, Settling, heaviest};
+use super::{Draw, Release};
+use crate::math::rounding::nearest_shares;
+use crate::schema::{ColumnKind, Form, Schema};
+
+/// What is wanted of one block.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    /// Of all rows together; nothing where it was not measured.
+    pub all: Option<Wanted>,
+    /// Of the rows of each stratum, where that was measured well enough; empty where it was not at all.
+    pub strata: Vec<Option<Wanted>>,
+}
+
+/// How often which values are wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Of a line: pieces in ascending order. Of categories: one piece each, in their order.
+    pub pieces: Vec<Piece>,
+    /// The part of the rows whose value is missing.
+    pub absent: f64,
+}
+
+/// A part of the rows between two places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// Lower end, in units.
+    pub low: f64,
+    /// Upper end; the lower one for a single value.
+    pub high: f64,
+    /// The part of the rows, of those that are not missing.
+    pub share: f64,
+}
+
+/// Numbers of the trial draw, and its rows at least and at most.
+const TRIAL: usize = 1 << 22;
+const TRIAL_ROWS: (u64, u64) = (2048, 32_768);
+/// Any fixed number: the trial is part of the fit and its result is stored.
+const TRIAL_SEED: u64 = 0;
+/// A stratum with fewer rows in the trial is settled as all are.
+const LEAST_ROWS: usize = 256;
+/// Rounds in which the offsets of categories are set, and the error of a share at which they end.
+const ROUNDS: usize = 120;
+const EXACT: f64 = 5e-4;
+/// What is added to a category that never comes.
+const NEVER: f64 = -1e6;
+
+/// Sets the way in which blocks are settled. `targets` has one entry for each block.
+pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target]) {
+    let mut settle = Settle::plain(schema);
+    let blocks = schema.blocks();
+    let two_valued = |c: usize| match &schema.columns[c].kind {
+        ColumnKind::Boolean { .. } => true,
+        ColumnKind::Integer { min, max, .. } => min.abs_diff(*max) == 1,
+        ColumnKind::Categorical { values, .. } => values.len() == 2,
+        _ => false,
+    };
+    let wanted = blocks.iter().zip(targets).any(|(block, target)| {
+        target.all.is_some() || block.absence || block.form == Form::OneHot || two_valued(block.column)
+    });
+    if wanted {
+        let width = schema.width();
+        let trial = Trial::of(release, width);
+        for ((block, target), settling) in blocks.iter().zip(targets).zip(&mut settle.blocks) {
+            let mut target = target.clone();
+            if target.all.is_none() {
+                target.all = match block.form {
+                    Form::OneHot => Some(trial.mean_categories(block.start, block.len)),
+                    Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start)),
+                    _ => None,
+                };
+                if block.absence {
+                    let absent = (trial.mean(block.start + block.len) / HOT_UNIT).clamp(0.0, 1.0);
+                    target.all.get_or_insert_with(Wanted::anything).absent = absent;
+                }
+            }
+            trial.set(settling, &target);
+        }
+    }
+    release.settle = settle;
+}
+
+impl Wanted {
+    /// Whatever was drawn.
+    fn anything() -> Wanted {
+        Wanted { pieces: Vec::new(), absent: 0.0 }
+    }
+}
+
+/// Free rows of the model.
+struct Trial {
+    width: usize,
+    units: Vec<f64>,
+    /// The rows of each stratum.
+    members: Vec<Vec<usize>>,
+    everyone: Vec<usize>,
+}
+
+impl Trial {
+    fn of(release: &Release, width: usize) -> Trial {
+        let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
+        let draw = Draw::new(release, width, rows, TRIAL_SEED);
+        let mut trial = Trial {
+            width,
+            units: Vec::new(),
+            members: vec![Vec::new(); release.measure.strata()],
+            everyone: Vec::new(),
+        };
+        for block in 0..draw.blocks() {
+            let drawn = draw.free_block(block);
+            for &stratum in &drawn.strata {
+                trial.members[stratum as usize].push(trial.everyone.len());
+                trial.everyone.push(trial.everyone.len());
+            }
+            trial.units.extend(drawn.units);
+        }
+        trial
+    }
+
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.units[row * self.width + column]
+    }
+
+    fn mean(&self, column: usize) -> f64 {
+        self.everyone.iter().map(|&row| self.at(row, column)).sum::<f64>() / self.everyone.len().max(1) as f64
+    }
+
+    /// The shares of categories that the mean of the free rows says.
+    fn mean_categories(&self, start: usize, len: usize) -> Wanted {
+        let shares: Vec<f64> = (0..len).map(|c| self.mean(start + c) / HOT_UNIT).collect();
+        let piece = |(c, share): (usize, f64)| Piece { low: c as f64, high: c as f64, share };
+        Wanted { pieces: nearest_shares(&shares).into_iter().enumerate().map(piece).collect(), absent: 0.0 }
+    }
+
+    /// The shares of two values that the mean of the free rows says.
+    fn mean_halves(&self, column: usize) -> Wanted {
+        let mean = self.mean(column).clamp(0.0, 1.0);
+        let piece = |at: f64, share: f64| Piece { low: at, high: at, share };
+        Wanted { pieces: vec![piece(0.0, 1.0 - mean), piece(1.0, mean)], absent: 0.0 }
+    }
+
+    /// Sets the lists of a block: one entry for all, or one for each stratum if some stratum has its own.
+    fn set(&self, settling: &mut Settling, target: &Target) {
+        let Some(all) = &target.all else { return };
+        let own = |s: usize| {
+            let enough = self.members[s].len() >= LEAST_ROWS;
+            target.strata.get(s).and_then(Option::as_ref).filter(|_| enough)
+        };
+        let groups: Vec<(Option<&Wanted>, &[usize])> = if (0..self.members.len()).any(|s| own(s).is_some()) {
+            (0..self.members.len()).map(|s| (own(s), self.members[s].as_slice())).collect()
+        } else {
+            vec![(None, self.everyone.as_slice())]
+        };
+        match settling {
+            Settling::Line { at, curves, absent } => {
+                let mut limits = Vec::new();
+                for (wanted, rows) in &groups {
+                    // A stratum without its own counts is settled by the curve of all rows.
+                    let rows = if wanted.is_some() { rows } else { self.everyone.as_slice() };
+                    let wanted = wanted.unwrap_or(all);
+                    let (limit, present) = self.present(absent.as_ref(), wanted.absent, rows);
+                    limits.push(limit);
+                    if !wanted.pieces.is_empty() {
+                        let mut drawn: Vec<f64> = present.iter().map(|&row| self.at(row, *at)).collect();
+                        drawn.sort_unstable_by(f64::total_cmp);
+                        curves.push(curve(&drawn, &wanted.pieces));
+                    }
+                }
+                absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
+            }
+            Settling::Circle { absent, .. } => {
+                let limit = |(wanted, rows): &(Option<&Wanted>, &[usize])| {
+                    let rows = if wanted.is_some() { rows } else { self.everyone.as_slice() };
+                    self.present(absent.as_ref(), wanted.unwrap_or(all).absent, rows).0
+                };
+                let limits: Vec<f64> = groups.iter().map(limit).collect();
+                absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
+            }
+            Settling::Hot { at, offsets } => {
+                let common = self.offsets(*at, all, &self.everyone);
+                let one = |(wanted, rows): &(Option<&Wanted>, &[usize])| match wanted {
+                    Some(wanted) => self.offsets(*at, wanted, rows),
+                    None => common.clone(),
+                };
+                *offsets = groups.iter().map(one).collect();
+            }
+        }
+    }
+
+    /// Above what a value is missing so that a part of these rows is, and the rows in which it is not.
+    fn present(&self, absent: Option<&Absent>, part: f64, rows: &[usize]) -> (f64, Vec<usize>) {
+        let Some(absent) = absent else { return (f64::MAX, rows.to_vec()) };
+        let mut drawn: Vec<f64> = rows.iter().map(|&row| self.at(row, absent.at)).collect();
+        drawn.sort_unstable_by(f64::total_cmp);
+        let limit = if part <= 0.0 { f64::MAX } else { quantile(&drawn, 1.0 - part) };
+        let limit = if part >= 1.0 { f64::MIN } else { limit };
+        (limit, rows.iter().copied().filter(|&row| self.at(row, absent.at) <= limit).collect())
+    }
+
+    /// Offsets for which the categories come as often as wanted: each is raised while its category comes too rarely.
+    fn offsets(&self, start: usize, wanted: &Wanted, rows: &[usize]) -> Vec<f64> {
+        let shares: Vec<f64> = wanted.pieces.iter().map(|piece| piece.share).collect();
+        let never = |share: &f64| if *share > 0.0 { 0.0 } else { NEVER };
+        let mut offsets: Vec<f64> = shares.iter().map(never).collect();
+        let step: Vec<f64> = shares.iter().map(|p| 0.3 / (p * (1.0 - p) + 1e-3).sqrt()).collect();
+        for _ in 0..ROUNDS {
+            let mut seen = vec![0_u32; shares.len()];
+            for &row in rows {
+                let first = row * self.width + start;
+                seen[heaviest(&self.units[first..first + shares.len()], &offsets)] += 1;
+            }
+            let error = |c: usize| shares[c] - f64::from(seen[c]) / rows.len().max(1) as f64;
+            if (0..shares.len()).all(|c| error(c).abs() < EXACT) {
+                break;
+            }
+            for c in (0..shares.len()).filter(|&c| shares[c] > 0.0) {
+                offsets[c] += step[c] * error(c);
+            }
+        }
+        offsets
+    }
+}
+
+/// The number below which a part of sorted numbers lies.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let place = (part * sorted.len() as f64) as usize;
+    sorted.get(place.min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
+
+/// The monotone curve that gives sorted numbers the wanted shares.
+fn curve(sorted: &[f64], pieces: &[Piece]) -> Curve {
+    let mut curve = Curve::default();
+    let total: f64 = pieces.iter().map(|piece| piece.share).sum();
+    let mut before = 0.0;
+    for piece in pieces.iter().filter(|piece| piece.share > 0.0) {
+        let after = before + piece.share / total;
+        curve.from.extend([quantile(sorted, before), quantile(sorted, after)]);
+        curve.to.extend([piece.low, piece.high]);
+        before = after;
+    }
+    curve
+}

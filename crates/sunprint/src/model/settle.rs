@@ -1,0 +1,207 @@
+//! From a free row to one that the table could hold: every block of coordinates becomes a value of its column.
+//!
+//! A row of the model is a point of space: a category is a handful of weights, a missing value a number between "here"
+//! and "not here". Settling is monotone in what was drawn, so that what goes together in the model goes together in the
+//! rows, and calibrated, so that every value comes as often as was released (see `calibrate`).
+
+use crate::schema::{Form, HOT, Schema};
+use serde::{Deserialize, Serialize};
+
+/// How the blocks of a row are settled. Without blocks every coordinate is clamped to its bounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settle {
+    /// One for each block.
+    pub blocks: Vec<Settling>,
+}
+
+/// How one block is settled. Lists have one entry for all strata, or one for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Settling {
+    /// A number: a monotone curve.
+    Line {
+        /// The coordinate.
+        at: usize,
+        /// From what was drawn to the place between the bounds; none for clamping.
+        curves: Vec<Curve>,
+        /// Whether it is missing.
+        absent: Option<Absent>,
+    },
+    /// An angle: the nearest point of the circle.
+    Circle {
+        /// The first coordinate.
+        at: usize,
+        /// Whether it is missing.
+        absent: Option<Absent>,
+    },
+    /// A category: the one with the largest weight, after something was added to each.
+    Hot {
+        /// The first coordinate.
+        at: usize,
+        /// What is added to the weights.
+        offsets: Vec<Vec<f64>>,
+    },
+}
+
+/// When a value is missing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Absent {
+    /// The coordinate that says so.
+    pub at: usize,
+    /// It is missing above this.
+    pub above: Vec<f64>,
+}
+
+/// A monotone curve through points; constant beyond the first and the last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// Ascending; two that are equal make a step.
+    pub from: Vec<f64>,
+    /// As many, ascending, in `[0, 1]`.
+    pub to: Vec<f64>,
+}
+
+/// A weight of 1 is this in units.
+pub(super) const HOT_UNIT: f64 = HOT as f64 / u16::MAX as f64;
+
+impl Curve {
+    /// The place of a drawn number.
+    pub fn at(&self, x: f64) -> f64 {
+        let above = self.from.partition_point(|&from| from <= x);
+        if above == 0 {
+            return self.to.first().copied().unwrap_or_else(|| x.clamp(0.0, 1.0));
+        }
+        let (low, to) = (self.from[above - 1], self.to[above - 1]);
+        match (self.from.get(above), self.to.get(above)) {
+            (Some(high), Some(next)) => to + (next - to) * ((x - low) / (high - low)).clamp(0.0, 1.0),
+            _ => to,
+        }
+    }
+}
+
+/// The entry of a stratum.
+fn of<T>(list: &[T], stratum: usize) -> Option<&T> {
+    if list.len() == 1 { list.first() } else { list.get(stratum) }
+}
+
+impl Absent {
+    fn settle(&self, stratum: usize, row: &mut [f64]) {
+        let above = of(&self.above, stratum).copied().unwrap_or(0.5 * HOT_UNIT);
+        row[self.at] = f64::from(u8::from(row[self.at] > above));
+    }
+}
+
+impl Settle {
+    /// Nothing is calibrated: numbers are clamped, the largest weight wins, what is more missing than not is missing.
+    pub fn plain(schema: &Schema) -> Settle {
+        let blocks = schema.blocks().into_iter().map(|block| {
+            let at = block.start;
+            let absent = block.absence.then(|| Absent { at: at + block.len, above: vec![0.5 * HOT_UNIT] });
+            match block.form {
+                Form::Line => Settling::Line { at, curves: Vec::new(), absent },
+                Form::Circle => Settling::Circle { at, absent },
+                Form::OneHot => Settling::Hot { at, offsets: vec![vec![0.0; block.len]] },
+            }
+        });
+        Settle { blocks: blocks.collect() }
+    }
+
+    /// Settles a row.
+    pub fn apply(&self, stratum: usize, row: &mut [f64]) {
+        for block in &self.blocks {
+            match block {
+                Settling::Line { at, curves, absent } => {
+                    if let Some(curve) = of(curves, stratum) {
+                        row[*at] = curve.at(row[*at]);
+                    }
+                    absent.iter().for_each(|absent| absent.settle(stratum, row));
+                }
+                Settling::Circle { at, absent } => {
+                    let (x, y) = (row[*at] - 0.5, row[at + 1] - 0.5);
+                    let length = (x * x + y * y).sqrt();
+                    let (x, y) = if length > 1e-12 { (0.5 * x / length, 0.5 * y / length) } else { (0.5, 0.0) };
+                    (row[*at], row[at + 1]) = (0.5 + x, 0.5 + y);
+                    absent.iter().for_each(|absent| absent.settle(stratum, row));
+                }
+                Settling::Hot { at, offsets } => {
+                    let Some(offsets) = of(offsets, stratum) else { continue };
+                    let block = &mut row[*at..at + offsets.len()];
+                    let chosen = heaviest(block, offsets);
+                    block.fill(0.0);
+                    block[chosen] = 1.0;
+                }
+            }
+        }
+        row.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+    }
+
+    /// What settling relies on; rows have `width` coordinates.
+    pub(super) fn fits(&self, width: usize, strata: usize) -> bool {
+        let listed = |count: usize| count <= 1 || count == strata;
+        let absence = |absent: &Option<Absent>| {
+            absent
+                .as_ref()
+                .is_none_or(|a| a.at < width && listed(a.above.len()) && a.above.iter().all(|x| x.is_finite()))
+        };
+        let curve = |c: &Curve| {
+            let inside = c.to.iter().all(|x| (0.0..=1.0).contains(x)) && c.from.iter().all(|x| x.is_finite());
+            c.from.len() == c.to.len() && inside && c.from.is_sorted() && c.to.is_sorted()
+        };
+        self.blocks.iter().all(|block| match block {
+            Settling::Line { at, curves, absent } => {
+                *at < width && listed(curves.len()) && curves.iter().all(curve) && absence(absent)
+            }
+            Settling::Circle { at, absent } => at.saturating_add(1) < width && absence(absent),
+            Settling::Hot { at, offsets } => {
+                let fits = |o: &Vec<f64>| {
+                    !o.is_empty() && at.saturating_add(o.len()) <= width && o.iter().all(|x| x.is_finite())
+                };
+                !offsets.is_empty() && listed(offsets.len()) && offsets.iter().all(fits)
+            }
+        })
+    }
+}
+
+/// The category whose weight is largest after the offsets were added, the first of equals.
+pub(super) fn heaviest(block: &[f64], offsets: &[f64]) -> usize {
+    let mut best = (f64::NEG_INFINITY, 0);
+    for (c, (x, offset)) in block.iter().zip(offsets).enumerate() {
+        let weight = x / HOT_UNIT + offset;
+        if weight > best.0 {
+            best = (weight, c);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_steps_and_slopes() {
+        let curve = Curve { from: vec![-1.0, 0.0, 0.0, 2.0], to: vec![0.0, 0.0, 0.5, 1.0] };
+        for (x, y) in [(-9.0, 0.0), (-0.5, 0.0), (0.0, 0.5), (1.0, 0.75), (2.0, 1.0), (9.0, 1.0)] {
+            assert!((curve.at(x) - y).abs() < 1e-12, "{x}");
+        }
+        assert_eq!(Curve::default().at(7.0), 1.0, "without points it clamps");
+    }
+
+    #[test]
+    fn blocks_become_values() {
+        let settle = Settle {
+            blocks: vec![
+                Settling::Line { at: 0, curves: vec![], absent: Some(Absent { at: 1, above: vec![0.3] }) },
+                Settling::Circle { at: 2, absent: None },
+                Settling::Hot { at: 4, offsets: vec![vec![0.0, 0.0, 9.0], vec![0.0; 3]] },
+            ],
+        };
+        assert!(settle.fits(7, 2) && !settle.fits(6, 2) && !settle.fits(7, 3));
+        let mut row = [1.7, 0.31, 0.5, 2.0, 0.9, 0.1, 0.2];
+        settle.apply(0, &mut row);
+        assert_eq!(row, [1.0, 1.0, 0.5, 1.0, 0.0, 0.0, 1.0]);
+        let mut row = [-0.2, 0.29, 0.5, 0.5, 0.9, 0.1, 0.2];
+        settle.apply(1, &mut row);
+        assert_eq!(row, [0.0, 0.0, 1.0, 0.5, 1.0, 0.0, 0.0]);
+    }
+}

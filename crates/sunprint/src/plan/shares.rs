@@ -1,0 +1,216 @@
+//! How the budget is divided between the stages.
+
+use crate::error::{Error, Kind, Result};
+use crate::schema::{Form, Schema};
+use serde::{Deserialize, Serialize};
+
+/// What shares may depend on: all of it is public.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facts {
+    /// n.
+    pub rows: u64,
+    /// d: coordinates.
+    pub width: usize,
+    /// The coordinates whose mean is measured first: all but those of categories.
+    pub lines: usize,
+    /// Columns that do not split the table.
+    pub columns: usize,
+    /// Strata.
+    pub strata: usize,
+    /// ε.
+    pub epsilon: f64,
+}
+
+impl Facts {
+    /// The facts of a table.
+    pub fn of(schema: &Schema, rows: u64, epsilon: f64) -> Facts {
+        let blocks = schema.blocks();
+        let lines = blocks.iter().filter(|block| block.form != Form::OneHot).map(|block| block.width()).sum();
+        Facts { rows, width: schema.width(), lines, columns: blocks.len(), strata: schema.strata(), epsilon }
+    }
+
+    /// `d/(εn)`.
+    pub fn difficulty(&self) -> f64 {
+        difficulty(self.rows, self.width, self.epsilon)
+    }
+
+    /// Whether there are so few rows that directions cannot be found, and all goes into means.
+    ///
+    /// The moments measure d² numbers at once, the contrasts of k strata (k − 1) d: with few strata these are heard long
+    /// before the moments are. The limits were found by `./bench accuracy`.
+    pub fn few_rows(&self) -> bool {
+        let limit = if (2..=3).contains(&self.strata) { 0.008 } else { 0.05 };
+        self.difficulty() > limit
+    }
+}
+
+/// How the budget is divided between the stages of the default method, in ten-thousandths.
+///
+/// Shares may depend on everything public: rows, columns, strata and ε. They add up to [`Shares::WHOLE`] and are turned
+/// into exact rationals, so the stages together never spend more than the whole. A stage without a share does not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shares {
+    /// The column sums: where the cloud is.
+    pub centre: u64,
+    /// The total square: how wide it is, hence where to clip.
+    pub spread: u64,
+    /// The sums of strata against one another: where each stratum is. Instead of the moments, where rows are few.
+    pub contrasts: u64,
+    /// The clipped moments: which directions matter.
+    pub moments: u64,
+    /// The values of each column one by one.
+    pub marginals: u64,
+    /// The cell counts: the shape in those directions.
+    pub measure: u64,
+}
+
+/// Cells of a column's histogram, for predictions.
+const CELLS: f64 = 32.0;
+/// The error of a histogram that is good enough, as a part of its rows: of all rows, and of a stratum's.
+const GOOD: (f64, f64) = (0.025, 0.1);
+/// The error of a histogram of all rows from which on it does not pay.
+const POOR: f64 = 0.06;
+/// Histograms never get more than this.
+const MOST_FOR_MARGINALS: f64 = 0.3;
+/// More strata have no contrasts: they would be noise.
+const MOST_CONTRASTS: usize = 16;
+
+impl Shares {
+    /// What the shares add up to.
+    pub const WHOLE: u64 = 10_000;
+
+    /// The default shares for a table.
+    ///
+    /// All but the marginals depend on one number, the *difficulty* `d/(εn)`.
+    ///
+    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
+    /// grows as √d: so its share grows with the difficulty, from a floor at large n to a half at small n.
+    ///
+    /// *Moments against measure.* The noise edge over the leading eigenvalue also grows with the difficulty. While it is
+    /// small the directions are found with little and the shape deserves nearly half; as it grows, fewer directions can
+    /// be found, there is less shape to measure, and more belongs to the moments, which bring the means as well.
+    ///
+    /// *Marginals.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with
+    /// B cells an error of about `b √B/n`. They get what makes that small, and nothing if too much would be needed.
+    ///
+    /// *Few rows.* Nothing but means can be heard: the centre gets more than half, the contrasts of strata the rest.
+    ///
+    /// The constants were chosen by `sunprint-measure shares` and `./bench accuracy`: see `docs/shares.md`.
+    pub fn for_table(facts: &Facts) -> Shares {
+        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::with_directions(facts) }
+    }
+
+    /// The same, but with directions, however few the rows.
+    pub fn with_directions(facts: &Facts) -> Shares {
+        let marginals = Shares::for_marginals(facts);
+        let difficulty = facts.difficulty();
+        let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
+        let whole = 1.0 - marginals;
+        let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
+        let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
+        let measure = (whole - centre - spread) * (0.15 + 0.27 / (1.0 + (80.0 * difficulty).powi(2)));
+        Shares::from_parts(centre, spread, measure, marginals)
+    }
+
+    fn for_few_rows(facts: &Facts) -> Shares {
+        let (strata, contrasts) = (facts.strata > 1, (2..=MOST_CONTRASTS).contains(&facts.strata));
+        let spread = if facts.lines == 0 { 0 } else { 600 };
+        let contrasts = if contrasts { 2_800 } else { 0 };
+        let measure = if strata { 800 } else { 0 };
+        // Without numbers there is no centre to find: the contrasts, or the counts of strata, take what is left.
+        let left = Shares::WHOLE - spread - contrasts - measure;
+        match (facts.lines, contrasts, measure) {
+            (0, 0, 0) => Shares { moments: left, ..Shares::default() },
+            (0, 0, _) => Shares { measure: measure + left, ..Shares::default() },
+            (0, ..) => Shares { contrasts: contrasts + left, measure, ..Shares::default() },
+            _ => Shares { centre: left, spread, contrasts, measure, ..Shares::default() },
+        }
+    }
+
+    /// The part of the budget for marginals.
+    fn for_marginals(facts: &Facts) -> f64 {
+        let needed = |rows: f64, good: f64| 2.0 * facts.columns as f64 * CELLS.sqrt() / (good * rows * facts.epsilon);
+        let rows = facts.rows as f64;
+        if needed(rows, POOR) > MOST_FOR_MARGINALS {
+            return 0.0;
+        }
+        let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
+        needed(rows, GOOD.0).max(of_strata).min(MOST_FOR_MARGINALS)
+    }
+
+    /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
+    /// what the directions would have cost goes to the measure.
+    pub fn with_public_basis(facts: &Facts) -> Shares {
+        let difficulty = facts.difficulty();
+        let (centre, spread) = ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06));
+        let usual = Shares::from_parts(centre, spread, 0.0, 0.0);
+        let both = usual.moments;
+        Shares { moments: both / 4, measure: both - both / 4, ..usual }
+    }
+
+    /// The shares of a Gaussian baseline.
+    pub fn for_gaussian(facts: &Facts) -> Shares {
+        let measure = if facts.strata > 1 { 0.05 } else { 0.0 };
+        let centre = if facts.lines == 0 { 0.0 } else { (16.0 * facts.difficulty()).clamp(0.1, 0.50) };
+        Shares::from_parts(centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0)
+    }
+
+    fn from_parts(centre: f64, spread: f64, measure: f64, marginals: f64) -> Shares {
+        let whole = Shares::WHOLE as f64;
+        let part = |share: f64| (share * whole).round() as u64;
+        let (centre, spread, measure, marginals) = (part(centre), part(spread), part(measure), part(marginals));
+        let moments = Shares::WHOLE - centre - spread - measure - marginals;
+        Shares { centre, spread, moments, marginals, measure, contrasts: 0 }
+    }
+
+    /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
+    pub(crate) fn check(&self, facts: &Facts) -> Result<()> {
+        let Shares { centre, spread, contrasts, moments, marginals, measure } = *self;
+        let sum: u128 = [centre, spread, contrasts, moments, marginals, measure].map(u128::from).iter().sum();
+        if sum != u128::from(Shares::WHOLE) {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
+            ));
+        }
+        let open = facts.lines == 0 || centre > 0 && spread > 0;
+        let strata = facts.strata == 1 || measure > 0;
+        let either = moments == 0 || contrasts == 0;
+        let shape = moments == 0 || measure > 0 || facts.strata == 1;
+        if !open || !strata || !either || !shape || contrasts > 0 && facts.strata == 1 {
+            return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget").hint(
+                "give centre, spread, moments and measure at least one ten-thousandth each, or contrasts instead of \
+                 moments",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
+pub fn difficulty(rows: u64, width: usize, epsilon: f64) -> f64 {
+    width.max(1) as f64 / (epsilon.max(1e-9) * rows.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the table, the shares are a whole, and every stage that runs has one.
+        #[test]
+        fn shares_make_a_whole(
+            rows in 1_u64..1 << 32, columns in 1_usize..500, hot in 0_usize..500, strata in 1_usize..1024,
+            epsilon in 1e-4f64..1000.0, lines: bool,
+        ) {
+            let lines = if lines || hot == 0 { columns } else { 0 };
+            let facts = Facts { rows, width: lines + hot, lines, columns, strata, epsilon };
+            for shares in [Shares::for_table(&facts), Shares::for_gaussian(&facts)] {
+                prop_assert!(shares.check(&facts).is_ok(), "{shares:?} {facts:?}");
+            }
+            prop_assert!(Shares::with_public_basis(&facts).check(&facts).is_ok());
+        }
+    }
+}
