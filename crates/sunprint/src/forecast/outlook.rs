@@ -96,9 +96,10 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     let blurred =
         |value: f64| if clear { value.min((value.sqrt() - even.sqrt()).powi(2) + texture * value) } else { value };
     let lost: f64 = values[above..].iter().map(|&value| blurred(value)).sum();
-    let turned: f64 = values[..above].iter().map(|&value| off(value).min(blurred(value))).sum();
+    // A direction that is found is never worse off than one that is not.
+    let turned = |value: f64| off(value).min(blurred(value));
+    let drawn = |value: f64| (off(value) + texture * value).min(blurred(value));
     let moved = question.width as f64 * noise.mean * noise.mean;
-    let mut drawn: f64 = values[..above].iter().sum();
     let mut best = (f64::INFINITY, 1);
     for k in 1..=above.min(tuning.most_dimensions).max(1) {
         // Without a direction to measure, the first one of the noise is, in a box that the edge makes.
@@ -107,8 +108,9 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
             Side { low: -tuning.reach * deviation, width: 2.0 * tuning.reach * deviation }
         };
         let sides: Vec<Side> = values[..k].iter().map(|&value| side(value)).collect();
-        drawn = (drawn - if above == 0 { 0.0 } else { values[k - 1] }).max(0.0);
-        let across = (lost + turned + texture * drawn + moved).sqrt();
+        let (measured, rest) = values[..above].split_at(k.min(above));
+        let found = measured.iter().map(|&v| turned(v)).sum::<f64>() + rest.iter().map(|&v| drawn(v)).sum::<f64>();
+        let across = (lost + found + moved).sqrt();
         let error = across + tuning.measure_weight * predicted_error(&sides, &allocation);
         if error < best.0 {
             best = (error, k);

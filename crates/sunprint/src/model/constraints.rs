@@ -83,8 +83,10 @@ impl Constraints {
         let drawn: Vec<f64> = self.places.iter().map(|place| row[place.block.start].clamp(0.0, 1.0)).collect();
         let obeyed: Vec<&TickRule> = rules.iter().map(|&i| &self.system.rules[i]).collect();
         let projected = project(&drawn, &obeyed, &self.places);
-        let wish: Vec<f64> = self.places.iter().zip(&projected).map(|(place, &x)| place.ticks(x).0).collect();
-        let found = self.system.near(&wish, &rules, STEPS * self.places.len());
+        let at = self.places.iter().zip(&projected).map(|(place, &x)| place.ticks(x));
+        // Where there are few ticks along the line, one of them is a long way.
+        let (wish, firm): (Vec<f64>, Vec<f64>) = at.map(|(ticks, pace)| (ticks, 1.0 / pace)).unzip();
+        let found = self.system.near(&wish, &firm, &rules, STEPS * self.places.len());
         // Ticks become places and ticks again: exact for so many digits, and looked at all the same.
         if !found.is_some_and(|found| self.moved(row, &ticks, &found)) {
             self.moved(row, &ticks, &self.system.point);

@@ -87,9 +87,10 @@ fn ceiling(a: i128, b: i128) -> i128 {
 }
 
 impl System {
-    /// Ticks near `wish` that obey the rules of these numbers; `None` if a bounded search finds none.
-    pub fn near(&self, wish: &[f64], rules: &[usize], steps: usize) -> Option<Vec<i64>> {
-        let order = self.order(rules);
+    /// Ticks near `wish` that obey the rules of these numbers; `None` if a bounded search finds none. `firm` says how much
+    /// a tick of each column weighs: the firmest are settled first.
+    pub fn near(&self, wish: &[f64], firm: &[f64], rules: &[usize], steps: usize) -> Option<Vec<i64>> {
+        let order = self.order(rules, firm);
         let bounds = self.lines.iter().map(|line| (line.least, line.most)).collect();
         let mut bounds = Bounds { bounds, trail: Vec::new() };
         self.settle(&mut bounds, rules, None)?;
@@ -130,14 +131,14 @@ impl System {
         rules.iter().all(|&i| self.rules[i].holds(&found)).then_some(found)
     }
 
-    /// Coarse columns first: the finest can take up what is left.
-    fn order(&self, rules: &[usize]) -> Vec<usize> {
+    /// Coarse columns first: the finest can take up what is left. Of equally fine ones the firmest first.
+    fn order(&self, rules: &[usize], firm: &[f64]) -> Vec<usize> {
         let mut weights = vec![0_i128; self.lines.len()];
         for &(line, factor) in rules.iter().flat_map(|&i| &self.rules[i].terms) {
             weights[line] = weights[line].max(factor.abs());
         }
         let mut order: Vec<usize> = (0..weights.len()).filter(|&line| weights[line] > 0).collect();
-        order.sort_by_key(|&line| (-weights[line], line));
+        order.sort_by(|&a, &b| weights[b].cmp(&weights[a]).then(firm[b].total_cmp(&firm[a])).then(a.cmp(&b)));
         order
     }
 

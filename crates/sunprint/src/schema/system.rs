@@ -219,7 +219,7 @@ impl System {
                     .iter()
                     .zip(places)
                     .map(|(line, place)| line.least as f64 + place * (line.most - line.least) as f64);
-                self.near(&wish.collect::<Vec<f64>>(), &all, STEPS)
+                self.near(&wish.collect::<Vec<f64>>(), &vec![0.0; self.lines.len()], &all, STEPS)
             })
             .ok_or(all)
     }
