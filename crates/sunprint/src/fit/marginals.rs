@@ -18,7 +18,9 @@ const MOST_VALUES: u64 = 40;
 const CELLS: u32 = 32;
 const REACH: f64 = 4.0;
 /// A stratum's own counts are used where their error is below this part of its rows.
-const TRUSTED: f64 = 0.25;
+const TRUSTED: f64 = 0.2;
+/// A stratum with a smaller part of the rows need not be trusted for the others to be.
+const SMALL: f64 = 0.05;
 
 impl Fit {
     /// Which cells are counted. Angles are left alone.
@@ -117,13 +119,18 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
     for stratum in &strata {
         all.iter_mut().zip(*stratum).for_each(|(sum, &count)| *sum += count as f64);
     }
-    let own = |counts: &&[i64]| {
+    // A stratum with its own shape beside one with the shape of all would be told apart by the difference: all or none
+    // of those that matter.
+    let sums: Vec<f64> = strata.iter().map(|counts| counts.iter().sum::<i64>() as f64).collect();
+    let error = noise * (cells as f64).sqrt();
+    let trusted = |size: f64| error < TRUSTED * size;
+    let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);
+    let own = |(counts, &size): (&&[i64], &f64)| {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        let size: f64 = counts.iter().sum();
-        let trusted = size > 0.0 && noise * (cells as f64).sqrt() < TRUSTED * size;
-        trusted.then(|| wanted(histogram, values, &counts, size))
+        trusted(size).then(|| wanted(histogram, values, &counts, size))
     };
-    let own: Vec<Option<Wanted>> = if strata.len() > 1 { strata.iter().map(own).collect() } else { Vec::new() };
+    let own: Vec<Option<Wanted>> =
+        if all_trusted { strata.iter().zip(&sums).map(own).collect() } else { Vec::new() };
     Target { all: Some(wanted(histogram, values, &all, rows)), strata: own }
 }
 
