@@ -268,6 +268,7 @@ impl Tally {
     pub fn from_secret_bytes(bytes: &[u8], pass: &Pass) -> Result<Tally> {
         Self::read(bytes)
             .filter(|tally| tally.number == pass.number && tally.shape() == pass.empty().shape())
+            .filter(|tally| tally.is_possible(&pass.work))
             .ok_or_else(|| Error::new(Kind::Protocol, "these bytes are not a tally of this pass"))
     }
 
@@ -287,11 +288,11 @@ impl Tally {
             _ => return None,
         };
         let tally = Tally { number, rows, answer };
-        (input.at_end() && tally.is_possible()).then_some(tally)
+        input.at_end().then_some(tally)
     }
 
     /// Could any `rows` rows give these numbers? A coarse question, but one that keeps later sums inside 64 bits.
-    fn is_possible(&self) -> bool {
+    fn is_possible(&self, work: &Work) -> bool {
         let most = i128::from(self.rows) * MOST_OF_A_ROW;
         let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
         let whole = i128::from(self.rows);
@@ -303,12 +304,24 @@ impl Tally {
                 Answer::Moments(t) => {
                     let counts: i128 = t.stratum_rows.iter().map(|&count| i128::from(count)).sum();
                     let counted = t.stratum_rows.iter().all(|&count| count >= 0) && counts == whole;
-                    // |v| ≤ K, so a stratum's sum is at most n K: the assembled Gram multiplies it by a constant.
-                    let sums = whole * i128::from(GRID);
+                    // |v| ≤ K, so a stratum's sum is at most n K: the assembled Gram multiplies it by a constant. A
+                    // clamped row adds at most the reach, and contrasts multiply that by a constant.
+                    let sums = match work {
+                        Work::Clamped(spec) => whole * i128::from(spec.reach),
+                        _ => whole * i128::from(GRID),
+                    };
                     let summed = t.stratum_sums.iter().all(|&sum| i128::from(sum).abs() <= sums);
                     within(&t.products) && summed && counted
                 }
-                Answer::Cells(t) => t.leaves.iter().map(|&count| i128::from(count)).sum::<i128>() == whole,
+                Answer::Cells(t) => {
+                    // A row falls into one cell, or into one of each histogram.
+                    let times = match work {
+                        Work::Marginals(marginals) => marginals.histograms.len() as i128,
+                        _ => 1,
+                    };
+                    let counted = t.leaves.iter().all(|&count| i128::from(count) <= whole);
+                    counted && t.leaves.iter().map(|&count| i128::from(count)).sum::<i128>() == times * whole
+                }
             }
     }
 
