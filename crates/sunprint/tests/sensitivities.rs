@@ -9,7 +9,9 @@ use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
-use sunprint::tally::{ClampedSums, ClippedMoments, Histogram, Marginals, Opened, Pass, Sums, Tally, VERSION, Work, packed_index};
+use sunprint::tally::{
+    ClampedSums, ClippedMoments, Histogram, Marginals, Opened, Pass, Sums, Tally, VERSION, Work, packed_index,
+};
 
 type Row = (Vec<u16>, u32);
 
@@ -226,7 +228,8 @@ fn clamped_sums_move_by_the_reach() {
             assert!(x.abs() <= if stays { 2 * r } else { r });
         }
         for _ in 0..4 {
-            let code: Vec<i64> = (0..strata).map(|_| [-most, most, stream.below(1025) as i64][stream.below(3) as usize]).collect();
+            let code: Vec<i64> =
+                (0..strata).map(|_| [-most, most, stream.below(1025) as i64][stream.below(3) as usize]).collect();
             for j in 0..d {
                 let contrast: i64 = (0..strata).map(|s| code[s] * moved[s * d + j]).sum();
                 assert!(contrast.abs() <= 2 * most * r);

@@ -6,7 +6,10 @@ use common::table;
 use proptest::prelude::*;
 use sunprint::error::Kind;
 use sunprint::tally::codes::Codes;
-use sunprint::tally::{Cells, ClampedSums, ClippedMoments, Coordinates, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums, Tally, VERSION, Work};
+use sunprint::tally::{
+    Cells, ClampedSums, ClippedMoments, Coordinates, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums, Tally,
+    VERSION, Work,
+};
 
 type Row = (Vec<u16>, u32);
 

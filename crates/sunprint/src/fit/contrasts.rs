@@ -7,7 +7,7 @@
 //! **Sensitivity.** A row adds `S_cs u_j` with `|S_cs u_j| ≤ A r` to each of the (k − 1) d numbers, so replacing it moves
 //! them inside the cube `[−2 A r, 2 A r]`: the cube mechanism.
 
-use super::refined::origin;
+use super::refined::{NO_DIRECTION, origin};
 use super::{Fit, Rest, Stage, scalar_noise};
 use crate::error::Result;
 use crate::plan::as_float;
@@ -22,6 +22,10 @@ const LARGEST: i64 = 1024;
 const REACH: f64 = 1.8;
 /// What the means of strata leave of a column's variance at least.
 const LEAST_WITHIN: f64 = 0.3;
+
+/// Said where only the means of strata were measured.
+pub(super) const ONLY_MEANS: &str = "the table has too few rows to find directions at this ε: each stratum is drawn as \
+    a round cloud around its own mean";
 
 /// r in codes: some deviations of a typical column, and of what is left of the centre's noise.
 pub(super) fn contrast_reach(centre: &Centre) -> u16 {
@@ -68,6 +72,8 @@ impl Fit {
             _ => (Vec::new(), Vec::new()),
         });
         let Rest { contrasts, measure, .. } = rest;
+        let remark = if contrasts.amount().is_zero() { NO_DIRECTION } else { ONLY_MEANS };
+        self.receipt.remarks.push(remark.to_string());
         let released = if contrasts.amount().is_zero() {
             None
         } else {

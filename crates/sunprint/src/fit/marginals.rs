@@ -129,8 +129,7 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         trusted(size).then(|| wanted(histogram, values, &counts, size))
     };
-    let own: Vec<Option<Wanted>> =
-        if all_trusted { strata.iter().zip(&sums).map(own).collect() } else { Vec::new() };
+    let own: Vec<Option<Wanted>> = if all_trusted { strata.iter().zip(&sums).map(own).collect() } else { Vec::new() };
     Target { all: Some(wanted(histogram, values, &all, rows)), strata: own }
 }
 

@@ -13,7 +13,7 @@ pub struct Facts {
     pub width: usize,
     /// The coordinates whose mean is measured first: all but those of categories.
     pub lines: usize,
-    /// Columns that do not split the table.
+    /// Columns whose values are counted one by one where that pays: all but those that split the table, and angles.
     pub columns: usize,
     /// Strata.
     pub strata: usize,
@@ -26,7 +26,8 @@ impl Facts {
     pub fn of(schema: &Schema, rows: u64, epsilon: f64) -> Facts {
         let blocks = schema.blocks();
         let lines = blocks.iter().filter(|block| block.form != Form::OneHot).map(|block| block.width()).sum();
-        Facts { rows, width: schema.width(), lines, columns: blocks.len(), strata: schema.strata(), epsilon }
+        let columns = blocks.iter().filter(|block| block.form != Form::Circle).count();
+        Facts { rows, width: schema.width(), lines, columns, strata: schema.strata(), epsilon }
     }
 
     /// `d/(εn)`.
@@ -143,10 +144,19 @@ impl Shares {
     /// what the directions would have cost goes to the measure.
     pub fn with_public_basis(facts: &Facts) -> Shares {
         let difficulty = facts.difficulty();
-        let (centre, spread) = ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06));
+        let (centre, spread) = match facts.lines {
+            0 => (0.0, 0.0),
+            _ => ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06)),
+        };
         let usual = Shares::from_parts(centre, spread, 0.0, 0.0);
         let both = usual.moments;
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
+    }
+
+    /// The same without marginals: the other stages of the last two passes get their share.
+    pub(crate) fn without_marginals(self) -> Shares {
+        let Shares { marginals, moments, measure, .. } = self;
+        Shares { moments: moments + marginals / 2, measure: measure + marginals - marginals / 2, marginals: 0, ..self }
     }
 
     /// The shares of a Gaussian baseline.
@@ -177,11 +187,21 @@ impl Shares {
         let open = facts.lines == 0 || centre > 0 && spread > 0;
         let strata = facts.strata == 1 || measure > 0;
         let either = moments == 0 || contrasts == 0;
-        let shape = moments == 0 || measure > 0 || facts.strata == 1;
-        if !open || !strata || !either || !shape || contrasts > 0 && facts.strata == 1 {
+        if !open || !strata || !either {
             return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget").hint(
                 "give centre, spread, moments and measure at least one ten-thousandth each, or contrasts instead of \
                  moments",
+            ));
+        }
+        // A share that nothing spends would be promised and wasted.
+        let shape = moments > 0 && measure > 0;
+        let spent = (facts.lines > 0 || centre == 0 && spread == 0)
+            && (facts.strata > 1 || contrasts == 0)
+            && (facts.strata > 1 || measure == 0 || shape)
+            && (facts.columns > 0 && shape || marginals == 0);
+        if !spent {
+            return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
+                "contrasts need strata, the measure and the marginals need moments, and centre and spread need numbers",
             ));
         }
         Ok(())
@@ -207,10 +227,11 @@ mod tests {
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
             let facts = Facts { rows, width: lines + hot, lines, columns, strata, epsilon };
-            for shares in [Shares::for_table(&facts), Shares::for_gaussian(&facts)] {
+            let directions = Shares::with_directions(&facts);
+            let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
+            for shares in [Shares::for_table(&facts), directions, directions.without_marginals(), public, gaussian] {
                 prop_assert!(shares.check(&facts).is_ok(), "{shares:?} {facts:?}");
             }
-            prop_assert!(Shares::with_public_basis(&facts).check(&facts).is_ok());
         }
     }
 }

@@ -4,8 +4,8 @@
 use super::codes::{Codes, Q};
 use super::pass::Opened;
 use super::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, GRID, Grid, GridSide, Histogram, Marginals, Pass, Place, Sums, VERSION, Work,
-    grid_radius,
+    Cells, ClampedSums, ClippedMoments, Coordinates, GRID, Grid, GridSide, Histogram, Marginals, Pass, Place, Sums,
+    VERSION, Work, grid_radius,
 };
 use crate::cpu::Level;
 use proptest::prelude::*;
