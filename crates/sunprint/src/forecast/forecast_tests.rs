@@ -16,7 +16,13 @@ fn the_edge_is_that_of_the_fit() {
     for (width, strata) in [(3, 1), (40, 4), (90, 1)] {
         let layout = MomentLayout::new(width, strata);
         let p = layout.order();
-        let centre = Centre { codes: vec![0; width], doubts: vec![0.01; width], spread: 1.0, categories: 0.0, spread_noise: 0.0 };
+        let centre = Centre {
+            codes: vec![0; width],
+            doubts: vec![0.01; width],
+            spread: 1.0,
+            categories: 0.0,
+            spread_noise: 0.0,
+        };
         for (privacy, scale) in [
             (Privacy::Pure, NoiseScale::Wishart { s: u128::from(layout.row_norm_squared()) * 2 }),
             (

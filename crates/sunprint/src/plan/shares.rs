@@ -13,7 +13,7 @@ pub struct Facts {
     pub width: usize,
     /// The coordinates whose mean is measured first: all but those of categories.
     pub lines: usize,
-    /// Columns that do not split the table.
+    /// Columns whose values can be counted one by one: all that do not split the table, but for angles.
     pub columns: usize,
     /// Strata.
     pub strata: usize,
@@ -26,7 +26,8 @@ impl Facts {
     pub fn of(schema: &Schema, rows: u64, epsilon: f64) -> Facts {
         let blocks = schema.blocks();
         let lines = blocks.iter().filter(|block| block.form != Form::OneHot).map(|block| block.width()).sum();
-        Facts { rows, width: schema.width(), lines, columns: blocks.len(), strata: schema.strata(), epsilon }
+        let columns = blocks.iter().filter(|block| block.form != Form::Circle).count();
+        Facts { rows, width: schema.width(), lines, columns, strata: schema.strata(), epsilon }
     }
 
     /// `d/(εn)`.
@@ -103,7 +104,15 @@ impl Shares {
 
     /// The same, but with directions, however few the rows.
     pub fn with_directions(facts: &Facts) -> Shares {
-        let marginals = Shares::for_marginals(facts);
+        Shares::beside_marginals(facts, Shares::for_marginals(facts))
+    }
+
+    /// The same without marginals, which only a model with texture can follow.
+    pub fn without_marginals(facts: &Facts) -> Shares {
+        Shares::beside_marginals(facts, 0.0)
+    }
+
+    fn beside_marginals(facts: &Facts, marginals: f64) -> Shares {
         let difficulty = facts.difficulty();
         let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
         let whole = 1.0 - marginals;
@@ -132,18 +141,22 @@ impl Shares {
     fn for_marginals(facts: &Facts) -> f64 {
         let needed = |rows: f64, good: f64| 2.0 * facts.columns as f64 * CELLS.sqrt() / (good * rows * facts.epsilon);
         let rows = facts.rows as f64;
-        if needed(rows, POOR) > MOST_FOR_MARGINALS {
+        if facts.columns == 0 || needed(rows, POOR) > MOST_FOR_MARGINALS {
             return 0.0;
         }
         let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
-        needed(rows, GOOD.0).max(of_strata).min(MOST_FOR_MARGINALS)
+        // With very many rows next to nothing is enough, but nothing is not.
+        needed(rows, GOOD.0).max(of_strata).clamp(1.0 / Shares::WHOLE as f64, MOST_FOR_MARGINALS)
     }
 
     /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
     /// what the directions would have cost goes to the measure.
     pub fn with_public_basis(facts: &Facts) -> Shares {
         let difficulty = facts.difficulty();
-        let (centre, spread) = ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06));
+        let (centre, spread) = match facts.lines {
+            0 => (0.0, 0.0),
+            _ => ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06)),
+        };
         let usual = Shares::from_parts(centre, spread, 0.0, 0.0);
         let both = usual.moments;
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
@@ -207,7 +220,8 @@ mod tests {
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
             let facts = Facts { rows, width: lines + hot, lines, columns, strata, epsilon };
-            for shares in [Shares::for_table(&facts), Shares::for_gaussian(&facts)] {
+            let directions = [Shares::with_directions(&facts), Shares::without_marginals(&facts)];
+            for shares in [Shares::for_table(&facts), Shares::for_gaussian(&facts)].iter().chain(&directions) {
                 prop_assert!(shares.check(&facts).is_ok(), "{shares:?} {facts:?}");
             }
             prop_assert!(Shares::with_public_basis(&facts).check(&facts).is_ok());

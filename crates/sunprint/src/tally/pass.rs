@@ -267,7 +267,9 @@ impl Tally {
     /// Reads a tally of `pass` back, refusing damage, another version or another pass.
     pub fn from_secret_bytes(bytes: &[u8], pass: &Pass) -> Result<Tally> {
         Self::read(bytes)
-            .filter(|tally| tally.number == pass.number && tally.shape() == pass.empty().shape())
+            .filter(|tally| {
+                tally.number == pass.number && tally.shape() == pass.empty().shape() && tally.is_possible(pass)
+            })
             .ok_or_else(|| Error::new(Kind::Protocol, "these bytes are not a tally of this pass"))
     }
 
@@ -286,15 +288,16 @@ impl Tally {
             3 => Answer::Cells(CellTally { leaves: input.integers()?.into_iter().map(|count| count as u64).collect() }),
             _ => return None,
         };
-        let tally = Tally { number, rows, answer };
-        (input.at_end() && tally.is_possible()).then_some(tally)
+        input.at_end().then_some(Tally { number, rows, answer })
     }
 
-    /// Could any `rows` rows give these numbers? A coarse question, but one that keeps later sums inside 64 bits.
-    fn is_possible(&self) -> bool {
-        let most = i128::from(self.rows) * MOST_OF_A_ROW;
-        let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
+    /// Could any `rows` rows give these numbers in answer to this pass, whose shape they have? A coarse question, but one
+    /// that keeps later sums inside 64 bits. What rows can give is never refused.
+    fn is_possible(&self, pass: &Pass) -> bool {
         let whole = i128::from(self.rows);
+        let most = whole * MOST_OF_A_ROW;
+        let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
+        let all = |counts: &[u64]| counts.iter().map(|&count| i128::from(count)).sum::<i128>() == whole;
         self.rows <= MOST_ROWS
             && match &self.answer {
                 // One row's square is at most d Q², and Q² < 4 · 2³⁰.
@@ -303,12 +306,22 @@ impl Tally {
                 Answer::Moments(t) => {
                     let counts: i128 = t.stratum_rows.iter().map(|&count| i128::from(count)).sum();
                     let counted = t.stratum_rows.iter().all(|&count| count >= 0) && counts == whole;
-                    // |v| ≤ K, so a stratum's sum is at most n K: the assembled Gram multiplies it by a constant.
-                    let sums = whole * i128::from(GRID);
-                    let summed = t.stratum_sums.iter().all(|&sum| i128::from(sum).abs() <= sums);
-                    within(&t.products) && summed && counted
+                    // |v| ≤ K, or the reach: a stratum's sum is at most that times its rows, and all of them together at
+                    // most that times n, which is then multiplied by a constant.
+                    let entry = match &pass.work {
+                        Work::Clamped(spec) => i128::from(spec.reach),
+                        _ => i128::from(GRID),
+                    };
+                    let width = t.stratum_sums.len() / pass.strata.max(1);
+                    let summed = t.stratum_sums.chunks(width.max(1)).zip(&t.stratum_rows).all(|(sums, &count)| {
+                        sums.iter().all(|&sum| i128::from(sum).abs() <= i128::from(count) * entry)
+                    });
+                    within(&t.products) && counted && summed
                 }
-                Answer::Cells(t) => t.leaves.iter().map(|&count| i128::from(count)).sum::<i128>() == whole,
+                Answer::Cells(t) => match &pass.work {
+                    Work::Marginals(marginals) => marginals.columns(&t.leaves, pass.strata).all(all),
+                    _ => all(&t.leaves),
+                },
             }
     }
 
