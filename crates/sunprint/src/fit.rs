@@ -110,8 +110,13 @@ impl Fit {
                 let shares = plan.shares.unwrap_or_else(|| match plan.method {
                     Method::Gaussian => Shares::for_gaussian(&facts),
                     _ if plan.public_basis.is_some() => Shares::with_public_basis(&facts),
+<<<<<<< HEAD
                     // Directions that are asked for are measured, however few the rows. Marginals are of the texture.
                     _ if !plan.texture => Shares::with_directions(&facts).without_marginals(),
+=======
+                    // Directions that are asked for are measured, however few the rows.
+                    _ if !plan.texture => Shares::without_marginals(&facts),
+>>>>>>> trust
                     _ if plan.dimension.is_some() => Shares::with_directions(&facts),
                     _ => Shares::for_table(&facts),
                 });
@@ -235,6 +240,10 @@ pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
         if plan.method != Method::Default {
             return Err(Error::new(Kind::Usage, "`--public-basis` works with the default method only")
                 .hint("leave `--method` out"));
+        }
+        if plan.shares.is_some_and(|shares| shares.moments > 0 && shares.measure == 0) {
+            return Err(Error::new(Kind::Usage, "a public basis without a share for the measure says nothing")
+                .hint("give the measure at least one ten-thousandth"));
         }
         let directions = refined::orthonormal(plan.public_basis.as_deref().unwrap_or_default(), width)?.len();
         if let Some(k) = plan.dimension.filter(|&k| k > directions) {

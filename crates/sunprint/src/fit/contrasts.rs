@@ -1,23 +1,16 @@
 //! Few rows: the strata's means against one another, instead of moments that would be noise.
 //!
-//! Each coordinate of a row, less the centre, is clamped to `[−r, r]` and added to its stratum's sum. Of k sums, k − 1
-//! contrasts are released: `T_c = Σ_s S_cs Σ_{i in s} u_i`, with S the rows of an integer Helmert matrix, `|S_cs| ≤ A`.
-//! The sum of all strata is missing, which the centre knows already.
-//!
-//! **Sensitivity.** A row adds `S_cs u_j` with `|S_cs u_j| ≤ A r` to each of the (k − 1) d numbers, so replacing it moves
-//! them inside the cube `[−2 A r, 2 A r]`: the cube mechanism.
+//! What is released, and its sensitivity: [`crate::subspace::contrast_span`] and its room.
 
 use super::refined::{NO_DIRECTION, origin};
 use super::{Fit, Rest, Stage, scalar_noise};
 use crate::error::Result;
 use crate::plan::as_float;
 use crate::privacy::{Charge, Privacy, Sensitive};
-use crate::subspace::{Before, Blob, Centre};
+use crate::subspace::{Before, Blob, Centre, contrast_span, contrasts, helmert};
 use crate::tally::codes::Q;
 use crate::tally::{Answer, ClampedSums};
 
-/// The largest entry of a contrast.
-const LARGEST: i64 = 1024;
 /// r in deviations of a typical column.
 const REACH: f64 = 1.8;
 /// What the means of strata leave of a column's variance at least.
@@ -35,21 +28,6 @@ pub(super) fn contrast_reach(centre: &Centre) -> u16 {
     reach.ceil().clamp(1.0, f64::from(Q)) as u16
 }
 
-/// Helmert's contrasts of k strata as integers: row c compares the first c + 1 strata with the next. Rows are orthogonal
-/// to one another and to the row of ones, up to rounding.
-fn helmert(strata: usize) -> Vec<Vec<i64>> {
-    let entry = |c: usize, s: usize| {
-        let c = c as f64 + 1.0;
-        let scale = LARGEST as f64 * (2.0 / (c * (c + 1.0))).sqrt() / (2.0 * c / (c + 1.0)).sqrt().max(1.0);
-        match s {
-            s if (s as f64) < c => scale.floor() as i64,
-            s if s as f64 == c => -(c as i64) * scale.floor() as i64,
-            _ => 0,
-        }
-    };
-    (0..strata - 1).map(|c| (0..strata).map(|s| entry(c, s).clamp(-LARGEST, LARGEST)).collect()).collect()
-}
-
 impl Fit {
     /// Pass 2 with few rows: contrasts by the cube mechanism, the strata's counts, and the fit is done.
     pub(super) fn absorb_contrasts(
@@ -60,26 +38,27 @@ impl Fit {
         rest: Rest,
     ) -> Result<Stage> {
         let (d, strata) = (self.schema.width(), self.schema.strata());
-        let codes = helmert(strata);
+        let Rest { contrasts: charge, measure, .. } = rest;
+        let heard = !charge.amount().is_zero();
+        let codes = if heard { helmert(strata) } else { Vec::new() };
         let (sums, sizes) = answer.split(|answer| match answer {
-            Answer::Moments(tally) => {
-                let sums = |c: usize, j: usize| -> i64 {
-                    (0..strata).map(|s| codes[c][s] * tally.stratum_sums[s * d + j]).sum()
-                };
-                let contrasts = (0..(strata - 1) * d).map(|at| sums(at / d, at % d)).collect();
-                (contrasts, super::blob::stratum_sizes(&tally))
-            }
+            Answer::Moments(tally) => (contrasts(&tally, &codes), super::blob::stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
+<<<<<<< HEAD
         let Rest { contrasts, measure, .. } = rest;
         let remark = if contrasts.amount().is_zero() { NO_DIRECTION } else { ONLY_MEANS };
         self.receipt.remarks.push(remark.to_string());
         let released = if contrasts.amount().is_zero() {
             None
+=======
+        let released = if heard {
+            let span = contrast_span(spec);
+            let noise = contrast_noise(codes.len() * d, span, &charge);
+            Some((self.kernel.cube_sums("contrasts", sums, span, charge)?.into_inner(), noise))
+>>>>>>> trust
         } else {
-            let span = 2 * LARGEST as u64 * u64::from(spec.reach.max(1));
-            let noise = contrast_noise((strata - 1) * d, span, &contrasts);
-            Some((self.kernel.cube_sums("contrasts", sums, span, contrasts)?.into_inner(), noise))
+            None
         };
         let measure = self.stratum_counts(sizes, measure)?;
         let rows: Vec<f64> = (0..strata).map(|s| measure.rows(s) as f64).collect();
@@ -173,23 +152,4 @@ fn shrunk(means: &[f64], before: &[Before], noise: f64, typical: f64) -> Vec<f64
         Before::Category { .. } => x * typical / (typical + noise),
     };
     means.iter().zip(before).map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn contrasts_are_orthogonal_and_bounded() {
-        for strata in 2..=16 {
-            let codes = helmert(strata);
-            assert_eq!(codes.len(), strata - 1);
-            for (c, row) in codes.iter().enumerate() {
-                assert!(row.iter().all(|x| x.abs() <= LARGEST) && row.iter().sum::<i64>() == 0, "{strata}: {row:?}");
-                for other in &codes[..c] {
-                    assert_eq!(row.iter().zip(other).map(|(a, b)| a * b).sum::<i64>(), 0);
-                }
-            }
-        }
-    }
 }

@@ -121,7 +121,7 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
     }
     // A stratum with its own shape beside one with the shape of all would be told apart by the difference: all or none
     // of those that matter.
-    let sums: Vec<f64> = strata.iter().map(|counts| counts.iter().sum::<i64>() as f64).collect();
+    let sums: Vec<f64> = strata.iter().map(|counts| counts.iter().map(|&count| count as f64).sum()).collect();
     let error = noise * (cells as f64).sqrt();
     let trusted = |size: f64| error < TRUSTED * size;
     let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);

@@ -181,6 +181,9 @@ impl Fit {
             Some(blob) => {
                 let means = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect::<Vec<f64>>();
                 let spec = self.histograms(&means, &blob.variances());
+                if !spec.countable(strata) {
+                    return Ok(Stage::Measure(Box::new(stage)));
+                }
                 Ok(Stage::Marginals { spec, charge: marginals, measure: Box::new(stage) })
             }
         }

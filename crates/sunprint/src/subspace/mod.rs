@@ -5,12 +5,14 @@
 
 mod blob;
 mod centre;
+mod contrasts;
 mod covariance;
 mod dimension;
 mod texture;
 
 pub use blob::{Blob, Pull};
 pub use centre::{Before, Centre, TYPICAL_SPREAD, clip_radius};
+pub use contrasts::{contrast_span, contrasts, helmert};
 pub use covariance::{Covariance, MomentLayout, assemble};
 pub use dimension::{Choice, choose};
 pub use texture::Texture;

@@ -64,6 +64,20 @@ impl Marginals {
         self.histograms.iter().fold(0, |sum: usize, h| sum.saturating_add(h.cells().saturating_mul(strata)))
     }
 
+    /// Whether there is something to count, and not too much of it.
+    pub fn countable(&self, strata: usize) -> bool {
+        !self.histograms.is_empty() && self.leaves(strata) <= MOST_CELLS
+    }
+
+    /// The counts of each column, in all strata.
+    pub(super) fn columns<'a>(&'a self, mut counts: &'a [u64], strata: usize) -> impl Iterator<Item = &'a [u64]> {
+        self.histograms.iter().map(move |histogram| {
+            let (mine, others) = counts.split_at(histogram.cells() * strata);
+            counts = others;
+            mine
+        })
+    }
+
     /// Lengths agree and indices are in range: what tallying relies on.
     pub(super) fn fit(&self, width: usize, strata: usize) -> bool {
         self.histograms.iter().all(|histogram| histogram.fit(width)) && self.leaves(strata) <= MOST_CELLS
