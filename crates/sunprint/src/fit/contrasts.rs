@@ -45,18 +45,12 @@ impl Fit {
             Answer::Moments(tally) => (contrasts(&tally, &codes), super::blob::stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
-<<<<<<< HEAD
-        let Rest { contrasts, measure, .. } = rest;
-        let remark = if contrasts.amount().is_zero() { NO_DIRECTION } else { ONLY_MEANS };
+        let remark = if heard { ONLY_MEANS } else { NO_DIRECTION };
         self.receipt.remarks.push(remark.to_string());
-        let released = if contrasts.amount().is_zero() {
-            None
-=======
         let released = if heard {
             let span = contrast_span(spec);
             let noise = contrast_noise(codes.len() * d, span, &charge);
             Some((self.kernel.cube_sums("contrasts", sums, span, charge)?.into_inner(), noise))
->>>>>>> trust
         } else {
             None
         };

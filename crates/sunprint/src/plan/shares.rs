@@ -13,11 +13,7 @@ pub struct Facts {
     pub width: usize,
     /// The coordinates whose mean is measured first: all but those of categories.
     pub lines: usize,
-<<<<<<< HEAD
     /// Columns whose values are counted one by one where that pays: all but those that split the table, and angles.
-=======
-    /// Columns whose values can be counted one by one: all that do not split the table, but for angles.
->>>>>>> trust
     pub columns: usize,
     /// Strata.
     pub strata: usize,
@@ -166,12 +162,6 @@ impl Shares {
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
     }
 
-    /// The same without marginals: the other stages of the last two passes get their share.
-    pub(crate) fn without_marginals(self) -> Shares {
-        let Shares { marginals, moments, measure, .. } = self;
-        Shares { moments: moments + marginals / 2, measure: measure + marginals - marginals / 2, marginals: 0, ..self }
-    }
-
     /// The shares of a Gaussian baseline.
     pub fn for_gaussian(facts: &Facts) -> Shares {
         let measure = if facts.strata > 1 { 0.05 } else { 0.0 };
@@ -240,14 +230,9 @@ mod tests {
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
             let facts = Facts { rows, width: lines + hot, lines, columns, strata, epsilon };
-<<<<<<< HEAD
             let directions = Shares::with_directions(&facts);
             let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
-            for shares in [Shares::for_table(&facts), directions, directions.without_marginals(), public, gaussian] {
-=======
-            let directions = [Shares::with_directions(&facts), Shares::without_marginals(&facts)];
-            for shares in [Shares::for_table(&facts), Shares::for_gaussian(&facts)].iter().chain(&directions) {
->>>>>>> trust
+            for shares in [Shares::for_table(&facts), directions, Shares::without_marginals(&facts), public, gaussian] {
                 prop_assert!(shares.check(&facts).is_ok(), "{shares:?} {facts:?}");
             }
         }

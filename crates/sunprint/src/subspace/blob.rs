@@ -79,10 +79,13 @@ impl Blob {
         };
         let mut rests: Vec<Vec<f64>> = strata.iter().map(|(mean, _)| mean.clone()).collect();
         let mut shifts = vec![vec![0.0; d]; strata.len()];
-        let gammas: Vec<f64> = strata.iter().map(|(mean, noise)| {
-            let length = dot(mean, mean) - d as f64 * noise * noise;
-            length.max(0.0) / whole.max(f64::MIN_POSITIVE)
-        }).collect();
+        let gammas: Vec<f64> = strata
+            .iter()
+            .map(|(mean, noise)| {
+                let length = dot(mean, mean) - d as f64 * noise * noise;
+                length.max(0.0) / whole.max(f64::MIN_POSITIVE)
+            })
+            .collect();
         let keep = |s: usize, w: f64| {
             let variance = strata[s].1 * strata[s].1;
             gammas[s] * w / (gammas[s] * w + variance).max(f64::MIN_POSITIVE)

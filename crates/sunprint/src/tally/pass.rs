@@ -267,14 +267,9 @@ impl Tally {
     /// Reads a tally of `pass` back, refusing damage, another version or another pass.
     pub fn from_secret_bytes(bytes: &[u8], pass: &Pass) -> Result<Tally> {
         Self::read(bytes)
-<<<<<<< HEAD
-            .filter(|tally| tally.number == pass.number && tally.shape() == pass.empty().shape())
-            .filter(|tally| tally.is_possible(&pass.work))
-=======
             .filter(|tally| {
                 tally.number == pass.number && tally.shape() == pass.empty().shape() && tally.is_possible(pass)
             })
->>>>>>> trust
             .ok_or_else(|| Error::new(Kind::Protocol, "these bytes are not a tally of this pass"))
     }
 
@@ -293,23 +288,12 @@ impl Tally {
             3 => Answer::Cells(CellTally { leaves: input.integers()?.into_iter().map(|count| count as u64).collect() }),
             _ => return None,
         };
-<<<<<<< HEAD
-        let tally = Tally { number, rows, answer };
-        input.at_end().then_some(tally)
-    }
-
-    /// Could any `rows` rows give these numbers? A coarse question, but one that keeps later sums inside 64 bits.
-    fn is_possible(&self, work: &Work) -> bool {
-        let most = i128::from(self.rows) * MOST_OF_A_ROW;
-        let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
-=======
         input.at_end().then_some(Tally { number, rows, answer })
     }
 
     /// Could any `rows` rows give these numbers in answer to this pass, whose shape they have? A coarse question, but one
     /// that keeps later sums inside 64 bits. What rows can give is never refused.
     fn is_possible(&self, pass: &Pass) -> bool {
->>>>>>> trust
         let whole = i128::from(self.rows);
         let most = whole * MOST_OF_A_ROW;
         let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
@@ -322,26 +306,6 @@ impl Tally {
                 Answer::Moments(t) => {
                     let counts: i128 = t.stratum_rows.iter().map(|&count| i128::from(count)).sum();
                     let counted = t.stratum_rows.iter().all(|&count| count >= 0) && counts == whole;
-<<<<<<< HEAD
-                    // |v| ≤ K, so a stratum's sum is at most n K: the assembled Gram multiplies it by a constant. A
-                    // clamped row adds at most the reach, and contrasts multiply that by a constant.
-                    let sums = match work {
-                        Work::Clamped(spec) => whole * i128::from(spec.reach),
-                        _ => whole * i128::from(GRID),
-                    };
-                    let summed = t.stratum_sums.iter().all(|&sum| i128::from(sum).abs() <= sums);
-                    within(&t.products) && summed && counted
-                }
-                Answer::Cells(t) => {
-                    // A row falls into one cell, or into one of each histogram.
-                    let times = match work {
-                        Work::Marginals(marginals) => marginals.histograms.len() as i128,
-                        _ => 1,
-                    };
-                    let counted = t.leaves.iter().all(|&count| i128::from(count) <= whole);
-                    counted && t.leaves.iter().map(|&count| i128::from(count)).sum::<i128>() == times * whole
-                }
-=======
                     // |v| ≤ K, or the reach: a stratum's sum is at most that times its rows, and all of them together at
                     // most that times n, which is then multiplied by a constant.
                     let entry = match &pass.work {
@@ -358,7 +322,6 @@ impl Tally {
                     Work::Marginals(marginals) => marginals.columns(&t.leaves, pass.strata).all(all),
                     _ => all(&t.leaves),
                 },
->>>>>>> trust
             }
     }
 
