@@ -76,7 +76,8 @@ impl Blob {
             .map(|(mean, noise)| {
                 let variance = noise * noise;
                 let length = dot(&mean, &mean) - d as f64 * variance;
-                let gamma = length.max(0.0) / whole.max(f64::MIN_POSITIVE);
+                // Where nothing varies there is nothing for a mean to vary along.
+                let gamma = if whole > 0.0 { length.max(0.0) / whole } else { 0.0 };
                 let keep = |w: f64| gamma * w / (gamma * w + variance).max(f64::MIN_POSITIVE);
                 let mut rest = mean;
                 let mut kept = vec![0.0; d];
