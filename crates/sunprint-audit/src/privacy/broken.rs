@@ -50,7 +50,7 @@ pub fn all() -> Vec<Trial> {
             whole::trial(Neighbours::opposite_corners(), whole::lattice(Method::Cube), "1", None, "8"),
         ),
         ("eight times its ε", whole::few_rows(Neighbours::one_row_strata(), "1", None, "8")),
-        ("eight times its ε", whole::with_marginals(Neighbours::opposite_corners(), "1", "8")),
+        ("sixty times its ε", whole::with_marginals(Neighbours::opposite_corners(), "1", "60")),
     ];
     trials.into_iter().map(|(flaw, trial)| Trial { name: format!("{}: {flaw}", trial.name), ..trial }).collect()
 }
