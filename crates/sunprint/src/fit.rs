@@ -110,7 +110,7 @@ impl Fit {
                 let shares = plan.shares.unwrap_or_else(|| match plan.method {
                     Method::Gaussian => Shares::for_gaussian(&facts),
                     _ if plan.public_basis.is_some() => Shares::with_public_basis(&facts),
-                    // Directions that are asked for are measured, however few the rows.
+                    // Directions that are asked for are measured, however few the rows. Marginals are of the texture.
                     _ if !plan.texture => Shares::without_marginals(&facts),
                     _ if plan.dimension.is_some() => Shares::with_directions(&facts),
                     _ => Shares::for_table(&facts),

@@ -125,8 +125,27 @@ impl Plan {
     /// wants to know it before the table is opened may ask earlier.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         // The number of rows is not known yet, and no rule of the shares depends on it.
-        self.shares.map_or(Ok(()), |shares| shares.check(&Facts::of(schema, 1, 1.0)))?;
+        self.shares.map_or(Ok(()), |shares| {
+            let facts = Facts::of(schema, 1, 1.0);
+            shares.check(&facts).and_then(|()| self.check_stages(&shares, &facts))
+        })?;
         crate::fit::check_plan(self, schema.width())
+    }
+
+    /// Refuses shares by hand for stages that the rest of the plan leaves out.
+    fn check_stages(&self, shares: &Shares, facts: &Facts) -> Result<()> {
+        let gaussian = self.method == Method::Gaussian;
+        let shape = shares.moments > 0 && shares.measure > 0;
+        let lost = (self.public_basis.is_some() || self.dimension.is_some()) && !shape
+            || shares.marginals > 0 && (gaussian || self.public_basis.is_some() || !self.texture)
+            || gaussian && facts.strata == 1 && shares.measure > 0;
+        if lost {
+            return Err(Error::new(Kind::Usage, "the budget shares do not suit the rest of the plan").hint(
+                "directions that are given or asked for need moments and a measure, marginals need texture and \
+                 directions that are found",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -161,8 +180,8 @@ impl Default for Tuning {
             clip: (2.2, 1.2),
             reach: 3.5,
             measure_weight: 0.1,
-            texture_weight: 0.3,
-            most_dimensions: 8,
+            texture_weight: 0.5,
+            most_dimensions: 5,
             depth_noise: 0.5,
             rows_per_cell: None,
             edge_margin: 1.05,

@@ -27,8 +27,11 @@ pub struct Receipt {
     pub method: Method,
     /// n: public. Nothing until the table is opened.
     pub rows: Option<u64>,
-    /// d: columns that take part as numbers.
+    /// Columns that do not split the table.
     pub columns: usize,
+    /// d: the coordinates that these columns take, where they are more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coordinates: Option<usize>,
     /// Strata.
     pub strata: usize,
     /// How the total is divided, stage by stage.
@@ -60,6 +63,7 @@ pub struct Stage {
 impl Receipt {
     /// The promise, before anything is read or spent.
     pub fn promise(schema: &Schema, plan: &Plan, budget: &Budget) -> Receipt {
+        let columns = schema.blocks().len();
         Receipt {
             version: env!("CARGO_PKG_VERSION").to_string(),
             dataset: schema.dataset.name.clone(),
@@ -70,7 +74,8 @@ impl Receipt {
             accounting: budget.privacy(),
             method: plan.method,
             rows: None,
-            columns: schema.width(),
+            columns,
+            coordinates: Some(schema.width()).filter(|&width| width != columns),
             strata: schema.strata(),
             stages: Vec::new(),
             spent: Vec::new(),
@@ -131,7 +136,8 @@ impl Receipt {
         line(&mut text, "promise", &self.promise_in_numbers());
         line(&mut text, "method", self.method.name());
         let strata = if self.strata > 1 { format!(", and {} strata", self.strata) } else { String::new() };
-        line(&mut text, "columns", &format!("{}{strata}", self.columns));
+        let coordinates = self.coordinates.map(|count| format!(" with {count} coordinates")).unwrap_or_default();
+        line(&mut text, "columns", &format!("{}{coordinates}{strata}", self.columns));
         text
     }
 

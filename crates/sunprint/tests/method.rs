@@ -98,7 +98,7 @@ fn strata_keep_their_sizes_and_means() {
         rows.push((row, stratum));
     }
     let codes = table(5, &rows);
-    for method in [Method::Default, Method::Paper, Method::Cube] {
+    for method in [Method::Default, Method::Paper, Method::Cube, Method::Gaussian] {
         let model = quiet(&codes, &schema(5, 3), plan(method));
         let (units, strata) = drawn(&model, 9000, 5);
         let of = |stratum: u32| {
@@ -188,6 +188,7 @@ fn check_everything(name: &str, width: usize, strata: usize, codes: &Codes, epsi
         plan(Method::Paper),
         Plan { dimension: Some(width), ..plan(Method::Paper) },
         plan(Method::Cube),
+        plan(Method::Gaussian),
         Plan { mechanism: Mechanism::Psmm, ..plan(Method::Default) },
         Plan { mechanism: Mechanism::Psmm, metric: Metric::Largest, ..plan(Method::Default) },
         Plan { mechanism: Mechanism::Psmm, cell: Some(0.2), ..plan(Method::Default) },
@@ -251,7 +252,7 @@ fn a_thousand_strata_never_panic() {
 fn many_columns_and_few_rows_never_panic() {
     let codes = table(300, &random_rows(300, 1, 20, 7));
     let schema = schema(300, 1);
-    for method in [Method::Default, Method::Paper, Method::Cube] {
+    for method in [Method::Default, Method::Paper, Method::Cube, Method::Gaussian] {
         for epsilon in ["0.0001", "1", "1000"] {
             for delta in [None, Some("1e-6")] {
                 let model = fit(&codes, &schema, plan(method), promise(epsilon, delta), Kernel::seeded(1)).unwrap();
@@ -267,5 +268,10 @@ fn a_hopeless_fit_says_so() {
     let codes = table(20, &random_rows(20, 1, 30, 9));
     let model = fit(&codes, &schema(20, 1), plan(Method::Default), promise("0.1", None), Kernel::seeded(1)).unwrap();
     assert!(model.receipt().remarks.iter().any(|remark| remark.contains("stands out of the privacy noise")));
-    assert_eq!(model.receipt().spent.len(), 4);
+    assert_eq!(model.receipt().spent.len(), 2, "what can be heard is where the cloud is, and how wide");
+    assert_eq!(model.receipt().dimension, Some(0));
+    let apart = table(20, &random_rows(20, 2, 30, 9));
+    let model = fit(&apart, &schema(20, 2), plan(Method::Default), promise("0.1", None), Kernel::seeded(1)).unwrap();
+    assert!(model.receipt().remarks.iter().any(|remark| remark.contains("around its own mean")));
+    assert_eq!(model.receipt().spent.len(), 4, "and where the strata are, and how many rows they have");
 }

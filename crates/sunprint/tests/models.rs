@@ -21,7 +21,7 @@ fn by_hand() -> Model {
 /// Models of every method and mechanism, with and without strata, with noise.
 fn fitted() -> Vec<Model> {
     let mut models = Vec::new();
-    for method in [Method::Default, Method::Paper, Method::Cube] {
+    for method in [Method::Default, Method::Paper, Method::Cube, Method::Gaussian] {
         for strata in [1, 3] {
             let codes = table(4, &random_rows(4, strata, 300, 8));
             let schema = schema(4, strata as usize);
@@ -169,15 +169,15 @@ fn saving_and_loading_is_exact() {
 #[test]
 fn a_newer_format_is_refused_politely() {
     let text = String::from_utf8(BY_HAND.to_vec()).unwrap();
-    for newer in ["3", "7", "18446744073709551615"] {
+    for newer in ["4", "7", "18446744073709551615"] {
         let newer = text.replacen("\"sunprint_model\": 1", &format!("\"sunprint_model\": {newer}, \"more\": [1]"), 1);
         let error = Model::from_json(newer.as_bytes(), "m.sunprint").unwrap_err();
         assert_eq!(error.kind(), Kind::Model);
-        assert!(error.to_string().contains("this Sunprint reads up to 2"), "{error}");
+        assert!(error.to_string().contains("this Sunprint reads up to 3"), "{error}");
         assert_eq!((error.place(), error.advice()), (Some("m.sunprint"), Some("install a newer Sunprint")));
     }
     // Even where the rest has a form that this version cannot know.
-    assert!(Model::from_json(b"{\"sunprint_model\": 3}", "").unwrap_err().to_string().contains("format 3"));
+    assert!(Model::from_json(b"{\"sunprint_model\": 4}", "").unwrap_err().to_string().contains("format 4"));
 }
 
 /// Loads what may be damaged; if it loads, draws from it.

@@ -9,7 +9,9 @@ use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
-use sunprint::tally::{ClippedMoments, Opened, Pass, Tally, VERSION, Work, packed_index};
+use sunprint::tally::{
+    ClampedSums, ClippedMoments, Histogram, Marginals, Opened, Pass, Sums, Tally, VERSION, Work, packed_index,
+};
 
 type Row = (Vec<u16>, u32);
 
@@ -56,6 +58,11 @@ fn neighbours() -> Vec<Neighbours> {
     found
 }
 
+/// The sums of every coordinate.
+fn all_sums(width: usize) -> Work {
+    Work::Sums(Sums { counted: vec![true; width] })
+}
+
 impl Neighbours {
     fn tallies(&self, work: Work) -> [Tally; 2] {
         let pass = Pass { version: VERSION, number: 1, width: self.width, strata: self.strata, work };
@@ -67,7 +74,7 @@ impl Neighbours {
 fn sums_move_inside_the_cube_and_the_square_by_its_bound() {
     let (q, mut furthest) = (i128::from(Q), 0);
     for pair in neighbours() {
-        let [a, b] = pair.tallies(Work::Sums);
+        let [a, b] = pair.tallies(all_sums(pair.width));
         let (Opened::Sums(a), Opened::Sums(b)) = (a.open_danger(), b.open_danger()) else { panic!("sums") };
         for (x, y) in a.sums.iter().zip(&b.sums) {
             assert!((x - y).abs() <= i64::from(Q));
@@ -82,7 +89,7 @@ fn sums_move_inside_the_cube_and_the_square_by_its_bound() {
 #[test]
 fn the_square_attains_its_bound_up_to_parity() {
     let pair = Neighbours { width: 5, strata: 1, here: vec![(vec![Q; 5], 0)], there: vec![(vec![Q / 2; 5], 0)] };
-    let [a, b] = pair.tallies(Work::Sums);
+    let [a, b] = pair.tallies(all_sums(pair.width));
     let (Opened::Sums(a), Opened::Sums(b)) = (a.open_danger(), b.open_danger()) else { panic!("sums") };
     assert_eq!(a.square - b.square, 5 * (i128::from(Q).pow(2) - 1));
 }
@@ -194,6 +201,80 @@ fn wide_rows_stay_inside_their_norm() {
             }
         }
     }
+}
+
+/// A clamped row moves each number of the old and of the new stratum by at most the reach, and the counts by one; so it
+/// moves every contrast `Σ_s a_s S_s` with `|a_s| ≤ A` by at most `2 A r`, which is what is charged for.
+#[test]
+fn clamped_sums_move_by_the_reach() {
+    let mut stream = Stream::new(5, 81, 0);
+    let (mut furthest, most) = (0.0_f64, 1024);
+    for pair in neighbours() {
+        let (d, strata) = (pair.width, pair.strata);
+        let centre: Vec<u16> = random_rows(d, 1, 1, stream.bits() >> 1).remove(0).0;
+        let reach = [0, 1, 900, Q / 2, Q][stream.below(5) as usize];
+        let [a, b] = pair.tallies(Work::Clamped(ClampedSums { centre, reach }));
+        let (Opened::Moments(a), Opened::Moments(b)) = (a.open_danger(), b.open_danger()) else { panic!("sums") };
+        assert!(a.products.is_empty(), "nothing but sums");
+        let r = i64::from(reach);
+        let moved: Vec<i64> = a.stratum_sums.iter().zip(&b.stratum_sums).map(|(x, y)| x - y).collect();
+        let strata_moved = moved.chunks(d).filter(|sums| sums.iter().any(|&x| x != 0)).count();
+        assert!(strata_moved <= 2);
+        let counts: Vec<i64> = a.stratum_rows.iter().zip(&b.stratum_rows).map(|(x, y)| x - y).collect();
+        let total = |counts: &[i64]| counts.iter().map(|c| c.abs()).sum::<i64>();
+        assert!(total(&counts) <= 2 && counts.iter().sum::<i64>() == 0);
+        let stays = total(&counts) == 0;
+        for &x in &moved {
+            assert!(x.abs() <= if stays { 2 * r } else { r });
+        }
+        for _ in 0..4 {
+            let code: Vec<i64> =
+                (0..strata).map(|_| [-most, most, stream.below(1025) as i64][stream.below(3) as usize]).collect();
+            for j in 0..d {
+                let contrast: i64 = (0..strata).map(|s| code[s] * moved[s * d + j]).sum();
+                assert!(contrast.abs() <= 2 * most * r);
+                if r > 0 {
+                    furthest = furthest.max(contrast.abs() as f64 / (2 * most * r) as f64);
+                }
+            }
+        }
+    }
+    assert!(furthest > 0.99, "the bound is attained: {furthest}");
+}
+
+/// Marginals: in every histogram one unit leaves one cell and one enters another, or nothing moves.
+#[test]
+fn histograms_move_one_unit_each() {
+    let mut moved = 0;
+    for (number, pair) in neighbours().into_iter().enumerate() {
+        let (d, n) = (pair.width, pair.here.len() as u64);
+        let mut stream = Stream::new(number as u64, 82, 0);
+        let mut edges: Vec<u16> = (0..stream.below(40)).map(|_| stream.bits() as u16).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let at = stream.below(d as u64) as usize;
+        let histograms = vec![
+            Histogram::Line { at, edges, absence: at + 1 < d },
+            Histogram::Line { at: 0, edges: vec![1, Q], absence: false },
+            Histogram::Hot { at, len: d - at },
+        ];
+        let sizes: Vec<usize> = histograms.iter().map(|h| h.cells() * pair.strata).collect();
+        let [a, b] = pair.tallies(Work::Marginals(Marginals { histograms }));
+        let (Opened::Cells(a), Opened::Cells(b)) = (a.open_danger(), b.open_danger()) else { panic!("counts") };
+        let mut start = 0;
+        for size in sizes {
+            let (a, b) = (&a.leaves[start..start + size], &b.leaves[start..start + size]);
+            start += size;
+            assert_eq!((a.iter().sum::<u64>(), b.iter().sum::<u64>()), (n, n), "every row once in every histogram");
+            let mut changes: Vec<i64> =
+                a.iter().zip(b).map(|(x, y)| *x as i64 - *y as i64).filter(|&c| c != 0).collect();
+            changes.sort_unstable();
+            assert!(changes.is_empty() || changes == [-1, 1], "{changes:?}");
+            moved += usize::from(!changes.is_empty());
+        }
+        assert_eq!(start, a.leaves.len());
+    }
+    assert!(moved > 300, "the test sees rows that move: {moved}");
 }
 
 /// Cells: the number of rows stays, one unit leaves one leaf and one enters another (or the row stays in its leaf).

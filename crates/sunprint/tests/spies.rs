@@ -5,10 +5,10 @@ mod common;
 use common::{plan, promise, random_rows, schema, table};
 use sunprint::error::Kind;
 use sunprint::fit::Fit;
-use sunprint::plan::{Mechanism, Method, Plan, Shares};
+use sunprint::plan::{Facts, Mechanism, Method, Plan, Shares};
 use sunprint::privacy::{Budget, Kernel, Privacy, Ratio, Spent};
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{GRID, Pass, Work};
+use sunprint::tally::{ClampedSums, GRID, Pass, Sums, VERSION, Work};
 
 const ROWS: usize = 40;
 const WIDTH: usize = 3;
@@ -24,20 +24,33 @@ struct Case {
     stages: Vec<Expected>,
 }
 
-fn cases() -> Vec<Case> {
-    let by_hand = Shares { centre: 1000, spread: 500, moments: 4500, measure: 4000 };
-    let public = Shares::with_public_basis(ROWS as u64, WIDTH, 0.5);
-    let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
+fn facts(strata: usize) -> Facts {
+    Facts::of(&schema(WIDTH, strata), ROWS as u64, 0.5)
+}
+
+/// The stages of the default method that have a share, each in its pass.
+fn refined(shares: &Shares) -> Vec<Expected> {
     let whole = Shares::WHOLE;
-    let refined = |shares: &Shares| {
-        vec![
-            ("centre", (shares.centre, whole), "cube", "gaussian", 1),
-            ("spread", (shares.spread, whole), "laplace", "gaussian", 1),
-            ("moments", (shares.moments, whole), "wishart difference", "gaussian", 2),
-            ("measure", (shares.measure, whole), "path counts", "path counts", 3),
-        ]
-    };
-    let chosen = Shares::for_table(ROWS as u64, WIDTH, 0.5);
+    let second = if shares.moments + shares.contrasts > 0 || shares.measure > 0 { 2 } else { 1 };
+    let third = second + u32::from(shares.marginals > 0);
+    // Without moments the measure counts strata, in the pass that sums them.
+    let last = if shares.moments > 0 { third + 1 } else { third };
+    let stages = [
+        ("centre", (shares.centre, whole), "cube", "gaussian", 1),
+        ("spread", (shares.spread, whole), "laplace", "gaussian", 1),
+        ("contrasts", (shares.contrasts, whole), "cube", "gaussian", second),
+        ("moments", (shares.moments, whole), "wishart difference", "gaussian", second),
+        ("marginals", (shares.marginals, whole), "laplace", "gaussian", third),
+        ("measure", (shares.measure, whole), "path counts", "path counts", last),
+    ];
+    stages.into_iter().filter(|stage| stage.1.0 > 0).collect()
+}
+
+fn cases() -> Vec<Case> {
+    let by_hand = Shares { centre: 1000, spread: 500, moments: 4500, measure: 4000, ..Shares::default() };
+    let counted = Shares { marginals: 1500, moments: 3000, ..by_hand };
+    let apart = Shares { centre: 4000, spread: 500, contrasts: 5000, measure: 500, ..Shares::default() };
+    let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
     let paper = vec![
         ("covariance", (1, 3), "laplace", "gaussian", 1),
         ("mean", (1, 3), "laplace", "gaussian", 1),
@@ -51,56 +64,84 @@ fn cases() -> Vec<Case> {
         };
         stages.into_iter().map(swap).collect()
     };
-    let psmm = |method: Method| Plan { mechanism: Mechanism::Psmm, ..plan(method) };
+    let case =
+        |name: &'static str, plan: Plan, strata: usize, stages: Vec<Expected>| Case { name, plan, strata, stages };
     let default = || plan(Method::Default);
+    let few = |strata: usize| refined(&Shares::for_table(&facts(strata)));
+    // Directions that are asked for are measured, however few the rows.
+    let asked = || Plan { dimension: Some(2), ..default() };
+    let found = |strata: usize| refined(&Shares::with_directions(&facts(strata)));
+    let hand = |shares: Shares| Plan { shares: Some(shares), ..default() };
+    let psmm = |plan: Plan| Plan { mechanism: Mechanism::Psmm, ..plan };
     let two = || Plan { dimension: Some(2), ..plan(Method::Paper) };
+    let three = || Plan { dimension: Some(3), ..plan(Method::Paper) };
+    // A Gaussian has no cells: what there is of a measure counts strata, in the pass of the moments.
+    let gaussian = |strata: usize| {
+        let mut stages = refined(&Shares::for_gaussian(&facts(strata)));
+        stages.iter_mut().filter(|stage| stage.0 == "measure").for_each(|stage| stage.4 = 2);
+        stages
+    };
     vec![
-        Case { name: "default", plan: default(), strata: 1, stages: refined(&chosen) },
-        Case { name: "strata", plan: default(), strata: 4, stages: refined(&chosen) },
-        Case { name: "many strata", plan: default(), strata: 100, stages: refined(&chosen) },
-        Case {
-            name: "by hand",
-            plan: Plan { shares: Some(by_hand), ..default() },
-            strata: 2,
-            stages: refined(&by_hand),
-        },
-        Case {
-            name: "public basis",
-            plan: Plan { public_basis: basis, ..default() },
-            strata: 1,
-            stages: refined(&public),
-        },
-        Case { name: "paper", plan: two(), strata: 1, stages: paper.clone() },
-        Case { name: "paper with strata", plan: two(), strata: 3, stages: paper.clone() },
-        Case { name: "cube", plan: plan(Method::Cube), strata: 1, stages: cube.clone() },
-        Case { name: "cube with strata", plan: plan(Method::Cube), strata: 5, stages: cube.clone() },
-        Case { name: "lattice", plan: psmm(Method::Default), strata: 1, stages: on_lattice(refined(&chosen)) },
-        Case {
-            name: "lattice with strata",
-            plan: psmm(Method::Default),
-            strata: 4,
-            stages: on_lattice(refined(&chosen)),
-        },
-        Case { name: "paper's lattice", plan: psmm(Method::Paper), strata: 1, stages: on_lattice(paper.clone()) },
-        Case {
-            name: "paper's lattice with strata",
-            plan: psmm(Method::Paper),
-            strata: 3,
-            stages: on_lattice(paper.clone()),
-        },
-        Case {
-            name: "paper from dimension 3 on",
-            plan: Plan { dimension: Some(3), ..plan(Method::Paper) },
-            strata: 1,
-            stages: on_lattice(paper.clone()),
-        },
-        Case { name: "lattice on the cube", plan: psmm(Method::Cube), strata: 1, stages: on_lattice(cube.clone()) },
-        Case { name: "lattice on the cube with strata", plan: psmm(Method::Cube), strata: 5, stages: on_lattice(cube) },
+        case("few rows", default(), 1, few(1)),
+        case("few rows in two strata", default(), 2, few(2)),
+        case("few rows in four strata", default(), 4, few(4)),
+        case("few rows in too many strata", default(), 100, few(100)),
+        case("contrasts by hand", hand(apart), 3, refined(&apart)),
+        case("directions", asked(), 1, found(1)),
+        case("directions and strata", asked(), 4, found(4)),
+        case("directions and many strata", asked(), 100, found(100)),
+        case("without texture", Plan { texture: false, ..default() }, 2, found(2)),
+        case("by hand", hand(by_hand), 2, refined(&by_hand)),
+        case("marginals", hand(counted), 1, refined(&counted)),
+        case("marginals and strata", hand(counted), 3, refined(&counted)),
+        case(
+            "public basis",
+            Plan { public_basis: basis, ..default() },
+            1,
+            refined(&Shares::with_public_basis(&facts(1))),
+        ),
+        case("gaussian", plan(Method::Gaussian), 1, gaussian(1)),
+        case("gaussian with strata", plan(Method::Gaussian), 3, gaussian(3)),
+        case("paper", two(), 1, paper.clone()),
+        case("paper with strata", two(), 3, paper.clone()),
+        case("cube", plan(Method::Cube), 1, cube.clone()),
+        case("cube with strata", plan(Method::Cube), 5, cube.clone()),
+        case("lattice", psmm(asked()), 1, on_lattice(found(1))),
+        case("lattice with strata", psmm(asked()), 4, on_lattice(found(4))),
+        case("lattice and marginals", psmm(hand(counted)), 3, on_lattice(refined(&counted))),
+        case("paper's lattice", psmm(plan(Method::Paper)), 1, on_lattice(paper.clone())),
+        case("paper's lattice with strata", psmm(plan(Method::Paper)), 3, on_lattice(paper.clone())),
+        case("paper from dimension 3 on", three(), 1, on_lattice(paper.clone())),
+        case("lattice on the cube", psmm(plan(Method::Cube)), 1, on_lattice(cube.clone())),
+        case("lattice on the cube with strata", psmm(plan(Method::Cube)), 5, on_lattice(cube)),
     ]
+}
+
+/// The cases above, said once more as a reader expects them: shares of few rows and passes of each way.
+#[test]
+fn the_cases_are_what_they_are_called() {
+    let cases = cases();
+    let stages = |name: &str| -> Vec<(&str, u64, u32)> {
+        let case = cases.iter().find(|case| case.name == name).unwrap();
+        case.stages.iter().map(|stage| (stage.0, stage.1.0, stage.4)).collect()
+    };
+    assert_eq!(stages("few rows"), [("centre", 9400, 1), ("spread", 600, 1)]);
+    let apart = [("centre", 5800, 1), ("spread", 600, 1), ("contrasts", 2800, 2), ("measure", 800, 2)];
+    assert_eq!(stages("few rows in two strata"), apart);
+    assert_eq!(stages("few rows in four strata"), apart);
+    assert_eq!(stages("few rows in too many strata"), [("centre", 8600, 1), ("spread", 600, 1), ("measure", 800, 2)]);
+    assert_eq!(stages("marginals")[2..], [("moments", 3000, 2), ("marginals", 1500, 3), ("measure", 4000, 4)]);
+    assert_eq!(stages("directions")[3].2, 3);
+    assert_eq!(stages("gaussian").len(), 3);
+    assert_eq!(stages("gaussian with strata")[3], ("measure", 500, 2));
 }
 
 fn budgets() -> [Budget; 2] {
     [promise("0.5", None), promise("0.5", Some("1e-6"))]
+}
+
+fn all_sums() -> Work {
+    Work::Sums(Sums { counted: vec![true; WIDTH] })
 }
 
 fn rows(strata: usize) -> Codes {
@@ -144,6 +185,22 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
             assert_eq!(spent.sensitivity, format!("one number by at most {square}"));
             at_least(scales[0], if pure { square as f64 / amount } else { (square as f64).powi(2) / (2.0 * amount) });
         }
+        "contrasts" => {
+            // Entries of the contrasts are at most 1024; a row that is clamped to the reach leaves with one sign and
+            // comes back with the other.
+            let Work::Clamped(ClampedSums { reach, .. }) = pass.work else { panic!("contrasts are of clamped rows") };
+            let (entries, span) = ((strata - 1) * WIDTH, 2 * 1024 * u64::from(reach));
+            assert_eq!(spent.sensitivity, format!("each of {entries} sums by at most {span}"));
+            let (entries, span) = (entries as f64, span as f64);
+            let need = if pure { (span / amount).max(2.0 * entries) } else { entries * span * span / (2.0 * amount) };
+            at_least(scales[0], need);
+        }
+        "marginals" => {
+            let Work::Marginals(marginals) = &pass.work else { panic!("marginals count values") };
+            assert_eq!(marginals.histograms.len(), WIDTH, "one for each column");
+            assert_eq!(spent.sensitivity, format!("in each of {WIDTH} histograms one count down and one up, by 1"));
+            at_least(scales[0], if pure { 2.0 * d / amount } else { 2.0 * d / (2.0 * amount) });
+        }
         "moments" => {
             // t = 2590 for the mean, t_L = 3172 for the one-hot of at most 64 strata.
             let hot = if strata > 1 && strata <= 64 { 3172_u64 * 3172 } else { 0 };
@@ -177,6 +234,8 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
                 + match &pass.work {
                     Work::Cells(cells) => usize::from(*cells.depths.iter().max().unwrap()),
                     Work::Grid(_) => 1,
+                    // Strata alone are counted, of which there must be more than one.
+                    Work::Moments(_) | Work::Clamped(_) if strata > 1 => 0,
                     _ => panic!("the measure counts cells"),
                 };
             assert_eq!(scales.len(), levels);
@@ -201,7 +260,7 @@ fn every_stage_spends_its_share_in_the_order_of_the_passes() {
             let codes = rows(case.strata);
             let mut fit = begin(&case, budget);
             assert!(fit.receipt().spent.is_empty(), "{}: begin spends nothing", case.name);
-            let mut seen = 0;
+            let (mut seen, mut last) = (0, 0);
             while let Some(pass) = fit.next_pass() {
                 fit.absorb(pass.tally(&codes)).unwrap();
                 let spent = &fit.receipt().spent;
@@ -210,8 +269,10 @@ fn every_stage_spends_its_share_in_the_order_of_the_passes() {
                 for entry in &spent[seen..] {
                     check(entry, case.strata, &pass);
                 }
-                seen = spent.len();
+                (seen, last) = (spent.len(), pass.number);
             }
+            let passes = case.stages.iter().map(|stage| stage.4).max();
+            assert_eq!(Some(last), passes, "{}: no pass without a stage", case.name);
             let model = fit.finish().unwrap();
             let log = &model.receipt().spent;
             assert_eq!(log.len(), case.stages.len(), "{}", case.name);
@@ -241,7 +302,7 @@ fn a_wrong_tally_is_refused_before_anything_is_spent() {
             let mut fit = begin(&case, budget);
             while let Some(pass) = fit.next_pass() {
                 let before = fit.receipt().spent.len();
-                let other = if pass.work == Work::Sums { Work::Products } else { Work::Sums };
+                let other = if matches!(pass.work, Work::Sums(_)) { Work::Products } else { all_sums() };
                 let wrong = [
                     pass.tally(&few),
                     pass.empty(),
@@ -255,7 +316,7 @@ fn a_wrong_tally_is_refused_before_anything_is_spent() {
                 }
                 fit.absorb(pass.tally(&codes)).unwrap();
             }
-            let last = Pass { version: 1, number: 9, width: WIDTH, strata: 1, work: Work::Sums };
+            let last = Pass { version: VERSION, number: 9, width: WIDTH, strata: 1, work: all_sums() };
             assert_eq!(fit.absorb(last.tally(&codes)).unwrap_err().kind(), Kind::Protocol, "no pass is left");
             fit.finish().unwrap();
         }
@@ -273,7 +334,10 @@ fn an_unfinished_fit_gives_no_model() {
 /// What is wrong with a plan is public, so it is said before a row is read.
 #[test]
 fn plans_that_cannot_work_are_refused_at_the_beginning() {
-    let shares = |centre, spread, moments, measure| Some(Shares { centre, spread, moments, measure });
+    let shares =
+        |centre, spread, moments, measure| Some(Shares { centre, spread, moments, measure, ..Shares::default() });
+    let counted = Shares { centre: 1000, spread: 500, moments: 4000, marginals: 1000, measure: 3500, contrasts: 0 };
+    let apart = Shares { centre: 1000, spread: 500, contrasts: 8500, ..Shares::default() };
     let short = Some(vec![vec![1.0; WIDTH - 1]]);
     let twice = Some(vec![vec![1.0; WIDTH]; 2]);
     let good = Some(vec![vec![1.0; WIDTH]]);
@@ -283,7 +347,16 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { shares: shares(0, 1000, 4000, 5000), ..default() },
         Plan { shares: shares(1000, 0, 4000, 5000), ..default() },
         Plan { shares: shares(1000, 4000, 0, 5000), ..default() },
-        Plan { shares: shares(1000, 4000, 5000, 0), ..default() },
+        Plan { shares: shares(1000, 4000, 5000, 0), dimension: Some(1), ..default() },
+        Plan { shares: shares(1000, 4000, 5000, 0), public_basis: good.clone(), ..default() },
+        Plan { shares: shares(1000, 1000, 4000, 4000), ..plan(Method::Gaussian) },
+        Plan { shares: Some(apart), ..default() },
+        Plan { shares: Some(Shares { marginals: 1000, centre: 8500, moments: 0, measure: 0, ..counted }), ..default() },
+        Plan { shares: Some(counted), public_basis: good.clone(), ..default() },
+        Plan { shares: Some(counted), texture: false, ..default() },
+        Plan { shares: Some(counted), ..plan(Method::Gaussian) },
+        Plan { dimension: Some(1), ..plan(Method::Gaussian) },
+        Plan { public_basis: good.clone(), ..plan(Method::Gaussian) },
         Plan { shares: shares(1000, 1000, 4000, 4001), ..default() },
         Plan { shares: shares(u64::MAX, u64::MAX, u64::MAX, 10_003), ..default() },
         Plan { shares: shares(2000, 1000, 0, 7000), public_basis: good.clone(), ..default() },

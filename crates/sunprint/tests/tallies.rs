@@ -6,7 +6,10 @@ use common::table;
 use proptest::prelude::*;
 use sunprint::error::Kind;
 use sunprint::tally::codes::Codes;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, MOST_ROWS, Pass, Place, Tally, VERSION, Work};
+use sunprint::tally::{
+    Cells, ClampedSums, ClippedMoments, Coordinates, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums, Tally,
+    VERSION, Work,
+};
 
 type Row = (Vec<u16>, u32);
 
@@ -20,13 +23,18 @@ fn passes(width: usize, strata: usize, centre: u16, radius: u32) -> Vec<Pass> {
     };
     let depths: Vec<u8> = (0..strata).map(|s| (s % 6) as u8).collect();
     let cuts: Vec<u16> = (0..5).map(|c| c % 2_u16.min(width as u16)).collect();
+    let edges: Vec<u16> = if centre > 9 { vec![3, 9, centre] } else { vec![] };
+    let line = Histogram::Line { at: 0, edges, absence: width > 1 };
+    let hot = Histogram::Hot { at: width / 2, len: width - width / 2 };
     let works = [
-        Work::Sums,
+        Work::Sums(Sums { counted: (0..width).map(|j| centre >> (j % 16) & 1 == 1).collect() }),
         Work::Products,
         Work::Moments(ClippedMoments { centre: vec![centre; width], radius, plane: None }),
         Work::Moments(ClippedMoments { centre: vec![centre; width], radius, plane: Some(vec![unit(width - 1)]) }),
         Work::Cells(Cells { coordinates: basis, cuts: vec![0, 1, 0, 1, 0], depths: depths.clone() }),
         Work::Cells(Cells { coordinates: Coordinates::Columns, cuts, depths }),
+        Work::Clamped(ClampedSums { centre: vec![centre; width], reach: radius as u16 }),
+        Work::Marginals(Marginals { histograms: vec![line, hot] }),
     ];
     works.into_iter().map(|work| Pass { version: VERSION, number: 7, width, strata, work }).collect()
 }
@@ -174,12 +182,30 @@ fn another_version_is_refused_with_a_hint() {
 
 #[test]
 fn passes_that_contradict_themselves_are_refused() {
-    let [sums, _, moments, plane, basis, columns] = &passes(3, 2, 5, 9000)[..] else { panic!("six passes") };
+    let [sums, _, moments, plane, basis, columns, clamped, marginals] = &passes(3, 2, 50, 9000)[..] else {
+        panic!("eight passes")
+    };
     let refused = |pass: Pass| {
         assert_eq!(Pass::from_json(&pass.to_json()).unwrap_err().kind(), Kind::Protocol, "{}", pass.to_json());
     };
     refused(Pass { width: 4, ..moments.clone() });
     refused(Pass { width: 4, ..plane.clone() });
+    refused(Pass { width: 4, ..sums.clone() });
+    refused(Pass { width: 4, ..clamped.clone() });
+    refused(Pass { width: 1, ..marginals.clone() });
+    for wrong in [
+        Histogram::Line { at: 3, edges: vec![], absence: false },
+        Histogram::Line { at: 2, edges: vec![], absence: true },
+        Histogram::Line { at: usize::MAX, edges: vec![], absence: true },
+        Histogram::Line { at: 0, edges: vec![5, 5], absence: false },
+        Histogram::Line { at: 0, edges: vec![6, 5], absence: false },
+        Histogram::Hot { at: 0, len: 0 },
+        Histogram::Hot { at: 1, len: 3 },
+        Histogram::Hot { at: 1, len: usize::MAX },
+    ] {
+        refused(Pass { work: Work::Marginals(Marginals { histograms: vec![wrong] }), ..marginals.clone() });
+    }
+    refused(Pass { strata: usize::MAX, ..marginals.clone() });
     refused(Pass { width: 0, ..sums.clone() });
     refused(Pass { strata: 0, ..sums.clone() });
     for wrong in [vec![], vec![vec![1; 2]], vec![vec![1; 3]; 4]] {

@@ -1,5 +1,6 @@
 //! Fits that end without a measured direction: a Gaussian for each stratum, and how many rows each has.
 
+use super::refined::NO_DIRECTION;
 use super::{Fit, Rest, Stage};
 use crate::error::Result;
 use crate::measure::{Consistency, Measure, StratumTree, TreeMeasure, consistent};
@@ -64,6 +65,7 @@ impl Fit {
             let spec = crate::tally::ClampedSums { centre: centre.codes.clone(), reach: 0 };
             return Ok(Stage::Contrasts { centre, spec, rest });
         }
+        self.receipt.remarks.push(NO_DIRECTION.to_string());
         let blob = self.round_blob(&centre, Vec::new());
         let spectrum = (Vec::new(), 0.0);
         self.finish_blob(&blob, centre.units(), Sensitive::new(Vec::new()), rest.measure, spectrum)

@@ -2,7 +2,7 @@
 //!
 //! What is released, and its sensitivity: [`crate::subspace::contrast_span`] and its room.
 
-use super::refined::origin;
+use super::refined::{NO_DIRECTION, origin};
 use super::{Fit, Rest, Stage, scalar_noise};
 use crate::error::Result;
 use crate::plan::as_float;
@@ -15,6 +15,10 @@ use crate::tally::{Answer, ClampedSums};
 const REACH: f64 = 1.8;
 /// What the means of strata leave of a column's variance at least.
 const LEAST_WITHIN: f64 = 0.3;
+
+/// Said where only the means of strata were measured.
+pub(super) const ONLY_MEANS: &str = "the table has too few rows to find directions at this ε: each stratum is drawn as \
+    a round cloud around its own mean";
 
 /// r in codes: some deviations of a typical column, and of what is left of the centre's noise.
 pub(super) fn contrast_reach(centre: &Centre) -> u16 {
@@ -41,6 +45,8 @@ impl Fit {
             Answer::Moments(tally) => (contrasts(&tally, &codes), super::blob::stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
+        let remark = if heard { ONLY_MEANS } else { NO_DIRECTION };
+        self.receipt.remarks.push(remark.to_string());
         let released = if heard {
             let span = contrast_span(spec);
             let noise = contrast_noise(codes.len() * d, span, &charge);

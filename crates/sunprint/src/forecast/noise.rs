@@ -36,13 +36,15 @@ impl Noise {
     /// The noise of a fit with these shares.
     ///
     /// The first release is read as the fit reads it, for a table with a typical spread whose columns have means at 0.3
-    /// and 0.7 by turns: the sums are the true ones, and only their noise is said to be there.
+    /// and 0.7 by turns. The noise σ of a mean carries them apart, to `½ ± √(0.2² + σ²)`: the fit takes σ² from how far
+    /// they are apart, and without it would find them closer together the more noise there is.
     pub(super) fn of(question: &Question, shares: &Shares) -> Noise {
         let (d, n, q) = (question.width as f64, question.rows as f64, f64::from(Q));
         let (centre, privacy) = amount(question, shares.centre);
         let sum_noise = centre_noise(question.width, centre, privacy);
         let square_noise = scalar_noise(d * q * q, amount(question, shares.spread).0, privacy);
-        let place = |j: usize| if j.is_multiple_of(2) { 0.3 } else { 0.7 };
+        let apart = (0.04 + (sum_noise / (n * q)).powi(2)).sqrt();
+        let place = |j: usize| if j.is_multiple_of(2) { 0.5 - apart } else { 0.5 + apart };
         let sums: Vec<i64> = (0..question.width).map(|j| (n * q * place(j)) as i64).collect();
         // T/(4nQ²) is the mean of ‖x − ½‖²: the spread and the squares of the means around the middle.
         let square = 4.0 * n * q * q * d * (TYPICAL_SPREAD + 0.04);

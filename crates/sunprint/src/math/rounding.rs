@@ -254,7 +254,7 @@ mod tests {
 
         #[test]
         fn the_flux_is_at_most_half_the_error_of_the_difference(n0 in 0i64..200, n1 in 0i64..200, m in 0u64..400, d in -500.0f64..500.0) {
-            let fitted = FittedStratum { root: m as f64, variance: 1.0, levels: vec![vec![d / 2.0, -d / 2.0]] };
+            let fitted = FittedStratum { root: m as f64, variance: 1.0, levels: vec![vec![d / 2.0, -d / 2.0]], spreads: vec![1.0] };
             let found = difference_rule(m, &[fitted]);
             let (e0, e1) = (n0 - found[0][0] as i64, n1 - found[0][1] as i64);
             let flux = if e0.signum() * e1.signum() < 0 { e0.abs().min(e1.abs()) } else { 0 };

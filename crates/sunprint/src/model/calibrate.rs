@@ -166,11 +166,10 @@ impl Trial {
                     let wanted = wanted.unwrap_or(all);
                     let (limit, present) = self.present(absent.as_ref(), wanted.absent, rows);
                     limits.push(limit);
-                    if !wanted.pieces.is_empty() {
-                        let mut drawn: Vec<f64> = present.iter().map(|&row| self.at(row, *at)).collect();
-                        drawn.sort_unstable_by(f64::total_cmp);
-                        curves.push(curve(&drawn, &wanted.pieces));
-                    }
+                    // Nothing wanted gives a curve without points: one for each group all the same.
+                    let mut drawn: Vec<f64> = present.iter().map(|&row| self.at(row, *at)).collect();
+                    drawn.sort_unstable_by(f64::total_cmp);
+                    curves.push(curve(&drawn, &wanted.pieces));
                 }
                 absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
             }

@@ -44,8 +44,6 @@ impl Pull {
 const MOST_EXPLAINED: f64 = 0.9;
 /// No coordinate has less variance of its own than this fraction of what is common to all.
 const LEAST_OWN: f64 = 0.1;
-/// The columns' common leftover variance must exceed this many standard deviations of its noise to be drawn.
-const LEFTOVER_MARGIN: f64 = 2.0;
 
 impl Blob {
     /// What the covariance says.
@@ -57,7 +55,8 @@ impl Blob {
     /// *Means.* A stratum's mean is measured with the same noise σ² in every coordinate, while the means of strata
     /// differ most where the table varies most. So the prior of a mean is Gaussian with covariance γ Σ: along a
     /// direction of variance w a mean keeps the fraction `γ w/(γ w + σ²)` (Wiener's filter), with γ from the data,
-    /// `γ tr Σ = max(‖δ‖² − d σ², 0)`.
+    /// `γ tr Σ = max(‖δ‖² − d σ², 0)`. Along a direction in which the k means together stand no further apart than noise
+    /// would put them, `S = Σ_s δ_s²/σ_s² ≤ k − 1`, they keep nothing, and else the part `1 − (k − 1)/S`.
     pub fn of(covariance: &Covariance, tuning: &Tuning) -> Blob {
         let (d, vectors) = (covariance.width, &covariance.eigen.vectors);
         let known = covariance.above_edge(tuning.edge_margin).min(d);
@@ -70,28 +69,46 @@ impl Blob {
 
         let common = left.iter().sum::<f64>() / d as f64;
         let whole = values.iter().sum::<f64>() + left.iter().sum::<f64>();
-        let shifts: Vec<Vec<f64>> = covariance
-            .centred_strata()
-            .into_iter()
+        let strata = covariance.centred_strata();
+        // How far the strata's means stand apart along a direction, in the measure of their noise: about k - 1 if they
+        // do not.
+        let freedom = strata.len().saturating_sub(1) as f64;
+        let heard = |parts: &[f64]| -> f64 {
+            let apart: f64 = parts.iter().zip(&strata).map(|(c, (_, noise))| (c / noise) * (c / noise)).sum();
+            (1.0 - freedom / apart.max(f64::MIN_POSITIVE)).max(0.0)
+        };
+        let mut rests: Vec<Vec<f64>> = strata.iter().map(|(mean, _)| mean.clone()).collect();
+        let mut shifts = vec![vec![0.0; d]; strata.len()];
+        let gammas: Vec<f64> = strata
+            .iter()
             .map(|(mean, noise)| {
-                let variance = noise * noise;
-                let length = dot(&mean, &mean) - d as f64 * variance;
+                let length = dot(mean, mean) - d as f64 * noise * noise;
                 // Where nothing varies there is nothing for a mean to vary along.
-                let gamma = if whole > 0.0 { length.max(0.0) / whole } else { 0.0 };
-                let keep = |w: f64| gamma * w / (gamma * w + variance).max(f64::MIN_POSITIVE);
-                let mut rest = mean;
-                let mut kept = vec![0.0; d];
-                for (value, v) in values.iter().zip(vectors) {
-                    let along = dot(v, &rest);
-                    let part = along * keep(value + common);
-                    for ((rest, kept), v) in rest.iter_mut().zip(&mut kept).zip(v) {
-                        *rest -= along * v;
-                        *kept += part * v;
-                    }
-                }
-                kept.iter().zip(&rest).zip(&left).map(|((kept, rest), left)| kept + rest * keep(*left)).collect()
+                if whole > 0.0 { length.max(0.0) / whole } else { 0.0 }
             })
             .collect();
+        let keep = |s: usize, w: f64| {
+            let variance = strata[s].1 * strata[s].1;
+            gammas[s] * w / (gammas[s] * w + variance).max(f64::MIN_POSITIVE)
+        };
+        for (value, v) in values.iter().zip(vectors) {
+            let along: Vec<f64> = rests.iter().map(|rest| dot(v, rest)).collect();
+            let heard = heard(&along);
+            for (s, &along) in along.iter().enumerate() {
+                let part = heard * along * keep(s, value + common);
+                for ((rest, kept), v) in rests[s].iter_mut().zip(&mut shifts[s]).zip(v) {
+                    *rest -= along * v;
+                    *kept += part * v;
+                }
+            }
+        }
+        for j in 0..d {
+            let parts: Vec<f64> = rests.iter().map(|rest| rest[j]).collect();
+            let heard = heard(&parts);
+            for (s, part) in parts.iter().enumerate() {
+                shifts[s][j] += heard * part * keep(s, left[j]);
+            }
+        }
         let shares = covariance.stratum_shares();
         Blob::new(directions, left, shifts, &shares)
     }
@@ -208,17 +225,17 @@ impl Blob {
 
 /// The coordinates' own variances, from noisy ones.
 ///
-/// Empirical Bayes as for the column means: the leftovers of d columns have a common mean, known to `noise/√d`, and
-/// vary around it by what is seen beyond the noise. Each column keeps that fraction of its own deviation. Where not
-/// even the common mean clears its noise there is nothing to draw.
+/// Empirical Bayes as for the column means: the leftovers of d columns have a common mean, known to `σ = noise/√d`, and
+/// vary around it by what is seen beyond the noise. Each column keeps that fraction of its own deviation. The common
+/// mean c is positive but may have been measured as nothing or less; it is taken as `(c + √(c² + σ²))/2`, which is c
+/// where that stands out and a part of the noise where it does not: columns without any variance of their own would be
+/// exact functions of one another, which no real columns are.
 fn leftover(left: &[f64], noise: f64) -> Vec<f64> {
     let d = left.len() as f64;
-    let common = left.iter().sum::<f64>() / d;
-    if common <= LEFTOVER_MARGIN * noise / d.sqrt() {
-        return vec![0.0; left.len()];
-    }
-    let seen = left.iter().map(|x| (x - common) * (x - common)).sum::<f64>() / (d - 1.0).max(1.0);
+    let measured = left.iter().sum::<f64>() / d;
+    let common = 0.5 * (measured + (measured * measured + noise * noise / d).sqrt());
+    let seen = left.iter().map(|x| (x - measured) * (x - measured)).sum::<f64>() / (d - 1.0).max(1.0);
     let between = (seen - noise * noise).max(0.0);
     let keep = between / (between + noise * noise).max(f64::MIN_POSITIVE);
-    left.iter().map(|x| (common + keep * (x - common)).max(LEAST_OWN * common * (1.0 - keep))).collect()
+    left.iter().map(|x| (common + keep * (x - measured)).max(LEAST_OWN * common)).collect()
 }

@@ -3,7 +3,10 @@
 
 use super::codes::{Codes, Q};
 use super::pass::Opened;
-use super::{Cells, ClippedMoments, Coordinates, GRID, Grid, GridSide, Pass, Place, VERSION, Work, grid_radius};
+use super::{
+    Cells, ClampedSums, ClippedMoments, Coordinates, GRID, Grid, GridSide, Histogram, Marginals, Pass, Place, Sums,
+    VERSION, Work, grid_radius,
+};
 use crate::cpu::Level;
 use proptest::prelude::*;
 
@@ -13,12 +16,14 @@ type Rows = Vec<(Vec<u16>, u32)>;
 /// All numbers of a tally, in one line.
 fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
     match &pass.work {
-        Work::Sums => {
+        Work::Sums(spec) => {
             let mut sums = vec![0_i128; pass.width + 1];
             for (row, _) in rows {
                 for (j, &x) in row.iter().enumerate() {
                     sums[j] += i128::from(x);
-                    sums[pass.width] += (2 * i128::from(x) - i128::from(Q)).pow(2);
+                    if spec.counted[j] {
+                        sums[pass.width] += (2 * i128::from(x) - i128::from(Q)).pow(2);
+                    }
                 }
             }
             sums
@@ -40,6 +45,30 @@ fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
                 v.iter().enumerate().for_each(|(j, v)| sums[stratum * width + j] += v);
             }
             products(width, &clipped).into_iter().chain(sums).chain(counts).collect()
+        }
+        Work::Clamped(spec) => {
+            let mut sums = vec![0; pass.strata * pass.width];
+            let mut counts = vec![0; pass.strata];
+            let reach = i128::from(spec.reach);
+            for (row, stratum) in rows {
+                let stratum = (*stratum as usize).min(pass.strata - 1);
+                counts[stratum] += 1;
+                for (j, (&x, &c)) in row.iter().zip(&spec.centre).enumerate() {
+                    sums[stratum * pass.width + j] += (i128::from(x) - i128::from(c)).max(-reach).min(reach);
+                }
+            }
+            sums.into_iter().chain(counts).collect()
+        }
+        Work::Marginals(marginals) => {
+            let histogram = |histogram: &Histogram| {
+                let mut counts = vec![0; histogram.cells() * pass.strata];
+                for (row, stratum) in rows {
+                    let stratum = (*stratum as usize).min(pass.strata - 1);
+                    counts[stratum * histogram.cells() + cell_of_value(histogram, row)] += 1;
+                }
+                counts
+            };
+            marginals.histograms.iter().flat_map(histogram).collect()
         }
         Work::Cells(cells) => {
             let mut leaves = vec![0; cells.leaves()];
@@ -99,6 +128,17 @@ fn cell(row: &[u16], centre: &[u16], vector: &[i32], place: Place, cells: u64) -
     ((offset / i128::from(place.step)) as u64).min(cells - 1)
 }
 
+/// The cell of a row's value: how many edges lie at or below it, or the last if it is missing; the first category that
+/// is set, or the first of all.
+fn cell_of_value(histogram: &Histogram, row: &[u16]) -> usize {
+    let set = |code: u16| code > 16_384;
+    match histogram {
+        Histogram::Line { at, edges, absence: true } if set(row[at + 1]) => edges.len() + 1,
+        Histogram::Line { at, edges, .. } => edges.iter().filter(|&&edge| edge <= row[*at]).count(),
+        Histogram::Hot { at, len } => (0..*len).find(|c| set(row[at + c])).unwrap_or(0),
+    }
+}
+
 /// The leaf of a row: cut by cut.
 fn leaf(cells: &Cells, row: &[u16], depth: usize) -> usize {
     let bits = cells.bits();
@@ -146,6 +186,11 @@ fn agree(pass: &Pass, rows: &Rows, batch: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The sums and the square of every coordinate.
+fn all_sums(width: usize) -> Work {
+    Work::Sums(Sums { counted: vec![true; width] })
+}
+
 fn pass(width: usize, work: Work) -> Pass {
     Pass { version: VERSION, number: 1, width, strata: 3, work }
 }
@@ -167,6 +212,18 @@ fn vectors(width: usize, count: usize) -> impl Strategy<Value = Vec<Vec<i32>>> {
     prop::collection::vec(prop::collection::vec(-(1_i32 << 30)..=1 << 30, width), count)
 }
 
+/// Any histogram of rows of some width.
+fn histogram(width: usize) -> impl Strategy<Value = Histogram> {
+    let edges = prop::collection::btree_set(code(), 0..50);
+    (0..width, edges, any::<bool>(), 1..=width, any::<bool>()).prop_map(move |(at, edges, absence, len, hot)| {
+        if hot {
+            Histogram::Hot { at, len: len.min(width - at) }
+        } else {
+            Histogram::Line { at, edges: edges.into_iter().collect(), absence: absence && at + 1 < width }
+        }
+    })
+}
+
 fn place() -> impl Strategy<Value = Place> {
     (-(1_i64 << 50)..1 << 50, 1_i64..1 << 46).prop_map(|(low, step)| Place { low, step })
 }
@@ -175,8 +232,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn sums_and_products((width, rows) in table(), batch in 1_usize..130) {
-        agree(&pass(width, Work::Sums), &rows, batch)?;
+    fn sums_and_products((width, rows) in table(), batch in 1_usize..130, counted in prop::collection::vec(any::<bool>(), 90)) {
+        agree(&pass(width, all_sums(width)), &rows, batch)?;
+        agree(&pass(width, Work::Sums(Sums { counted: counted[..width].to_vec() })), &rows, batch)?;
         agree(&pass(width, Work::Products), &rows, batch)?;
     }
 
@@ -184,6 +242,22 @@ proptest! {
     fn moments((width, rows) in table(), batch in 1_usize..130, centre in code(), radius in prop_oneof![any::<u32>(), 1_u32..40_000]) {
         let spec = ClippedMoments { centre: vec![centre; width], radius, plane: None };
         agree(&pass(width, Work::Moments(spec)), &rows, batch)?;
+    }
+
+    #[test]
+    fn clamped_sums(((width, rows), centre) in table().prop_flat_map(|(width, rows)| {
+        (Just((width, rows)), prop::collection::vec(code(), width))
+    }), batch in 1_usize..130, reach in prop_oneof![code(), 1_u16..9000]) {
+        agree(&pass(width, Work::Clamped(ClampedSums { centre, reach })), &rows, batch)?;
+    }
+
+    #[test]
+    fn marginals(((width, rows), histograms) in table().prop_flat_map(|(width, rows)| {
+        (Just((width, rows)), prop::collection::vec(histogram(width), 0..6))
+    }), batch in 1_usize..130) {
+        let marginals = Marginals { histograms };
+        prop_assert!(marginals.fit(width, 3));
+        agree(&pass(width, Work::Marginals(marginals)), &rows, batch)?;
     }
 
     #[test]
@@ -233,7 +307,7 @@ fn the_longest_rows_fit() {
             }
         }
         let spec = ClippedMoments { centre: vec![1 << 15; width], radius: 1, plane: None };
-        for pass in [pass(width, Work::Moments(spec)), pass(width, Work::Products), pass(width, Work::Sums)] {
+        for pass in [pass(width, Work::Moments(spec)), pass(width, Work::Products), pass(width, all_sums(width))] {
             agree(&pass, &rows, 600).unwrap();
         }
     }
@@ -285,5 +359,5 @@ fn the_farthest_rows_of_a_plane() {
 #[test]
 fn a_long_batch() {
     let rows: Rows = (0..(1 << 16) + 3).map(|_| (vec![Q; 2], 0)).collect();
-    agree(&pass(2, Work::Sums), &rows, 1 << 17).unwrap();
+    agree(&pass(2, all_sums(2)), &rows, 1 << 17).unwrap();
 }

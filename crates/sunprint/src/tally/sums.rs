@@ -68,7 +68,7 @@ impl Vectorised for AddingSums<'_> {
         for i in rows {
             for ((sum, &code), &mask) in sums.iter_mut().zip(codes.row(i)).zip(masks) {
                 *sum = sum.wrapping_add(u32::from(code));
-                square = square.wrapping_add(u64::from(u32::from(code) * u32::from(code) & mask));
+                square = square.wrapping_add(u64::from((u32::from(code) * u32::from(code)) & mask));
             }
         }
         let mut total = 0_i128;
