@@ -16,6 +16,7 @@ pub mod bounds;
 pub mod broken;
 pub mod stages;
 pub mod tables;
+pub mod values;
 pub mod whole;
 
 use bounds::{lower, upper};

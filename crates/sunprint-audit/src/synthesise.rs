@@ -61,14 +61,16 @@ fn plan(settings: &Settings) -> Result<Plan> {
         "paper" => Method::Paper,
         "cube" => Method::Cube,
         "gaussian" => Method::Gaussian,
-        _ => return Err(Error::new(Kind::Usage, "`--method` is default, paper or cube")),
+        _ => return Err(Error::new(Kind::Usage, "`--method` is default, paper, cube or gaussian")),
     };
     let named = |mechanism: &Mechanism| mechanism.name() == settings.mechanism;
     let mechanism = Mechanism::ALL.into_iter().find(named);
     let mechanism = mechanism.ok_or_else(|| Error::new(Kind::Usage, "`--mechanism` is auto, pmm or psmm"))?;
     let shares = match settings.shares.as_deref() {
         None => None,
-        Some(&[centre, spread, moments, measure]) => Some(Shares { centre, spread, moments, measure }),
+        Some(&[centre, spread, moments, measure]) => {
+            Some(Shares { centre, spread, moments, measure, ..Shares::default() })
+        }
         Some(_) => return Err(Error::new(Kind::Usage, "a choice of shares has four weights")),
     };
     let tuning = Tuning { rows_per_cell: settings.rows_per_cell, ..Tuning::default() };

@@ -26,6 +26,9 @@ fn the_audit_sees_what_is_there() {
         ("measure, pure, corner to opposite corner", 0.5),
         ("lattice, pure, corner to opposite corner", 0.8),
         ("moments, pure, corner to next corner", 0.5),
+        ("contrasts, pure, corner to corner of a stratum", 0.85),
+        ("contrasts, pure, from stratum to stratum", 0.85),
+        ("marginals, pure, corner to opposite corner", 0.6),
     ];
     let mut seen = 0;
     for (number, trial) in (100..).zip(stages::all()) {

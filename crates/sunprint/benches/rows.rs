@@ -14,7 +14,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::Codes;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, Pass, Place, VERSION, Work};
+use sunprint::tally::{Cells, ClippedMoments, Coordinates, Pass, Place, Sums, VERSION, Work};
 
 /// Each side takes about this many seconds of a turn.
 const TURN: f64 = 0.05;
@@ -106,7 +106,7 @@ fn gram(width: usize) {
 
 fn sums(width: usize) {
     let codes = codes(width);
-    let pass = pass(width, Work::Sums);
+    let pass = pass(width, Work::Sums(Sums { counted: vec![true; width] }));
     let mut tallying = pass.begin();
     let plain = || {
         let (mut sums, mut squares) = (vec![0_i64; width], 0_i64);

@@ -2,7 +2,7 @@
 
 use super::stages::{self, MANY, PURE, QUICK, Terms, WITH_DELTA};
 use super::tables::Neighbours;
-use super::{Side, Trial, whole};
+use super::{Side, Trial, values, whole};
 use sunprint::plan::Method;
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::tally::codes::Q;
@@ -12,6 +12,8 @@ pub fn all() -> Vec<Trial> {
     let narrow = Terms::overspent("1", None, (10, 7));
     let narrow_with_delta = Terms::overspent("1", Some("0.001"), (4, 1));
     let half = Terms::overspent("1", None, (2, 1));
+    // Noise for one cell of one histogram, where two cells of each of two move.
+    let one_cell = Terms::overspent("1", None, (4, 1));
     let moments = stages::moment_terms;
     let trials = [
         ("levels as the paper prints them", levels_as_printed(8)),
@@ -28,6 +30,14 @@ pub fn all() -> Vec<Trial> {
         ("Lap_Z(1/ε) as the paper prints it", stages::lattice(Neighbours::opposite_corners(), half)),
         ("Lap_Z(1/ε) as the paper prints it", stages::lattice(Neighbours::one_row_strata(), half)),
         ("half of the noise", stages::lattice(Neighbours::opposite_corners(), narrow_with_delta)),
+        ("half of the span", values::contrasts(Neighbours::within_a_stratum(), PURE, 2)),
+        ("half of the span", values::contrasts(Neighbours::between_strata(), PURE, 2)),
+        ("half of the span", values::contrasts(Neighbours::within_a_stratum(), WITH_DELTA, 2)),
+        ("Lap_Z(1/ε)", values::marginals(Neighbours::opposite_corners(), one_cell, 2)),
+        ("Lap_Z(1/ε)", values::marginals(Neighbours::one_row_strata(), one_cell, 2)),
+        ("one histogram of two", values::marginals(Neighbours::all_equal(), PURE, 1)),
+        ("half of the noise", values::marginals(Neighbours::opposite_corners(), narrow_with_delta, 2)),
+        ("edges from the data", values::edges_from_the_data()),
         ("bounds from the data", bounds_from_the_data()),
         ("one-sided Wishart", one_sided_wishart()),
         (
@@ -39,6 +49,8 @@ pub fn all() -> Vec<Trial> {
             "eight times its ε",
             whole::trial(Neighbours::opposite_corners(), whole::lattice(Method::Cube), "1", None, "8"),
         ),
+        ("eight times its ε", whole::few_rows(Neighbours::one_row_strata(), "1", None, "8")),
+        ("sixty times its ε", whole::with_marginals(Neighbours::opposite_corners(), "1", "60")),
     ];
     trials.into_iter().map(|(flaw, trial)| Trial { name: format!("{}: {flaw}", trial.name), ..trial }).collect()
 }

@@ -5,11 +5,14 @@
 //! the two Gram matrices, which shows about two thirds of the loss: the density attains its bound in the far tails only.
 
 use super::tables::{Neighbours, Purse};
+use super::values::{contrasts, marginals};
 use super::{Claim, Side, Trial};
 use sunprint::privacy::{Kernel, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, Grid, GridSide, Opened, Place, Tally, Work, packed_index};
+use sunprint::tally::{
+    Cells, ClippedMoments, Coordinates, Grid, GridSide, Opened, Place, Sums, Tally, Work, packed_index,
+};
 
 /// What a stage claims, and what it is really given: more than it claims where it is broken on purpose.
 #[derive(Clone, Copy)]
@@ -30,14 +33,14 @@ impl Terms {
         Terms { epsilon, delta, overspend }
     }
 
-    fn purse(&self) -> Purse {
+    pub(super) fn purse(&self) -> Purse {
         let mut purse = Purse::new(self.epsilon, self.delta);
         let more = Ratio::new(self.overspend.0, self.overspend.1).and_then(|by| purse.amount.checked_mul(by));
         purse.amount = more.expect("the audit's own numbers are short");
         purse
     }
 
-    fn pure(&self) -> bool {
+    pub(super) fn pure(&self) -> bool {
         self.delta.is_none()
     }
 
@@ -47,7 +50,7 @@ impl Terms {
         Claim { epsilon: number(self.epsilon), delta: self.delta.map_or(0.0, number) }
     }
 
-    fn name(&self, stage: &str, pair: &Neighbours) -> String {
+    pub(super) fn name(&self, stage: &str, pair: &Neighbours) -> String {
         let noise = if self.pure() { "pure" } else { "with δ" };
         format!("{stage}, {noise}, {}", pair.name)
     }
@@ -78,7 +81,16 @@ pub fn all() -> Vec<Trial> {
         trials.push(lattice(Neighbours::one_row_strata(), terms));
         trials.push(covariance(Neighbours::all_equal(), terms));
         trials.push(mean(Neighbours::all_equal(), terms));
+        trials.push(contrasts(Neighbours::within_a_stratum(), terms, 1));
+        trials.push(contrasts(Neighbours::one_row_strata(), terms, 1));
+        trials.push(marginals(Neighbours::opposite_corners(), terms, 2));
+        trials.push(marginals(Neighbours::corners_of_strata(), terms, 2));
     }
+    trials.push(contrasts(Neighbours::between_strata(), PURE, 1));
+    trials.push(contrasts(Neighbours::corners_of_strata(), PURE, 1));
+    trials.push(contrasts(Neighbours::all_equal_in_strata(), PURE, 1));
+    trials.push(marginals(Neighbours::all_equal(), PURE, 2));
+    trials.push(marginals(Neighbours::one_row_strata(), PURE, 2));
     trials.push(moments(Neighbours::one_row_strata(), moment_terms(PURE), 1));
     trials.push(moments(Neighbours::opposite_corners(), moment_terms(PURE), 1));
     trials
@@ -96,25 +108,34 @@ fn sums(tally: &Tally) -> (Vec<i64>, i128) {
     }
 }
 
-fn pick<T: Clone>(pair: &[T; 2], side: Side) -> T {
+pub(super) fn pick<T: Clone>(pair: &[T; 2], side: Side) -> T {
     pair[side as usize].clone()
 }
 
 /// `Σ w (|z − b| − |z − a|)` for Laplace noise, `Σ w z (a − b)` for Gaussian noise: the log likelihood ratio of a against
 /// b but for a factor.
-fn likelihood(pure: bool, z: f64, a: f64, b: f64) -> f64 {
+pub(super) fn likelihood(pure: bool, z: f64, a: f64, b: f64) -> f64 {
     if pure { (z - b).abs() - (z - a).abs() } else { (z - a) * (a - b) }
+}
+
+/// The pass of sums that counts every column.
+fn all_sums(pair: &Neighbours) -> Work {
+    Work::Sums(Sums { counted: vec![true; pair.width] })
 }
 
 /// Column sums; `span` is what a sum is said to move by.
 pub fn centre(pair: Neighbours, terms: Terms, span: u64) -> Trial {
-    let name = terms.name("centre", &pair);
-    let exact = pair.tallies(&Work::Sums).map(|tally| sums(&tally).0);
+    let exact = pair.tallies(&all_sums(&pair)).map(|tally| sums(&tally).0);
+    cube(terms.name("centre", &pair), exact, terms, span)
+}
+
+/// Sums by the cube mechanism; `span` is what a sum is said to move by.
+pub(super) fn cube(name: String, exact: [Vec<i64>; 2], terms: Terms, span: u64) -> Trial {
     let purse = terms.purse();
     let run = move |seed: u64, side: Side| {
         let mut kernel = Kernel::seeded(seed);
         let input = Sensitive::new(pick(&exact, side));
-        let noisy = kernel.cube_sums("centre", input, span, purse.charge()).expect("a charge").into_inner();
+        let noisy = kernel.cube_sums("sums", input, span, purse.charge()).expect("a charge").into_inner();
         let away = |from: &[i64]| noisy.iter().zip(from).map(|(z, s)| (z - s).abs()).max().unwrap_or(0) as f64;
         let linear = || {
             noisy
@@ -134,7 +155,7 @@ pub fn spread(terms: Terms, part: u128) -> Trial {
     let pair = Neighbours::middle_to_corner();
     let name = terms.name("spread", &pair);
     let sensitivity = pair.width as u128 * u128::from(Q) * u128::from(Q) / part;
-    let exact = pair.tallies(&Work::Sums).map(|tally| sums(&tally).1);
+    let exact = pair.tallies(&all_sums(&pair)).map(|tally| sums(&tally).1);
     let purse = terms.purse();
     let run = move |seed: u64, side: Side| {
         let input = Sensitive::new(pick(&exact, side));
@@ -297,7 +318,7 @@ pub fn covariance(pair: Neighbours, terms: Terms) -> Trial {
 pub fn mean(pair: Neighbours, terms: Terms) -> Trial {
     let name = terms.name("paper mean", &pair);
     let exact =
-        pair.tallies(&Work::Sums).map(|tally| sums(&tally).0.iter().map(|&s| i128::from(s)).collect::<Vec<_>>());
+        pair.tallies(&all_sums(&pair)).map(|tally| sums(&tally).0.iter().map(|&s| i128::from(s)).collect::<Vec<_>>());
     let purse = terms.purse();
     let run = move |seed: u64, side: Side| {
         let input = Sensitive::new(pick(&exact, side));

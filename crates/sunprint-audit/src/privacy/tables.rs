@@ -60,6 +60,26 @@ impl Neighbours {
         pair
     }
 
+    /// Two strata; one row goes from corner to corner and stays in its stratum.
+    pub fn within_a_stratum() -> Self {
+        Neighbours::new("corner to corner of a stratum", 2, &[MIDDLE; 2], [(&[0, 0], 0), (&[Q, Q], 0)])
+    }
+
+    /// Two strata; one row in a corner changes its stratum and nothing else.
+    pub fn between_strata() -> Self {
+        Neighbours::new("from stratum to stratum", 2, &[MIDDLE; 2], [(&[Q, Q], 0), (&[Q, Q], 1)])
+    }
+
+    /// Three strata; one row goes from corner to corner and from the first to the last.
+    pub fn corners_of_strata() -> Self {
+        Neighbours::new("corner to corner and stratum to stratum", 3, &[MIDDLE; 2], [(&[0, 0], 0), (&[Q, Q], 2)])
+    }
+
+    /// Two strata of equal rows, and one of them in the opposite corner.
+    pub fn all_equal_in_strata() -> Self {
+        Neighbours::new("all rows equal in two strata", 2, &[0; 2], [(&[0, 0], 0), (&[Q, Q], 0)])
+    }
+
     /// One of the tables.
     pub fn table(&self, side: Side) -> &Codes {
         &self.tables[side as usize]

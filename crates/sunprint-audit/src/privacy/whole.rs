@@ -5,14 +5,17 @@ use super::{Claim, Run, Side, Trial};
 use crate::synthesise::unit_schema;
 use sunprint::fit::Fit;
 use sunprint::model::{Frame, Model};
-use sunprint::plan::{Mechanism, Method, Plan};
+use sunprint::plan::{Mechanism, Method, Plan, Shares};
 use sunprint::privacy::Kernel;
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
 /// Runs of a whole fit.
 const RUNS: u64 = 3_000;
+/// Runs of a whole fit whose values are settled, which takes longer.
+const FEWER_RUNS: u64 = 60;
 
-/// Each method on its own worst neighbours, at ε = 2: texture is post-processing and left out, which saves time.
+/// Each method on its own worst neighbours, at ε = 2: texture is post-processing and left out where it can be, which
+/// saves time.
 pub fn all() -> Vec<Trial> {
     let mut trials = Vec::new();
     for method in [Method::Default, Method::Paper, Method::Cube] {
@@ -27,7 +30,28 @@ pub fn all() -> Vec<Trial> {
         trials.push(trial(Neighbours::one_row_strata(), plan(method), "2", None, "2"));
         trials.push(trial(Neighbours::one_row_strata(), lattice(method), "2", None, "2"));
     }
+    for delta in [None, Some("0.001")] {
+        trials.push(few_rows(Neighbours::one_row_strata(), "2", delta, "2"));
+    }
+    trials.push(few_rows(Neighbours::within_a_stratum(), "2", None, "2"));
+    trials.push(with_marginals(Neighbours::opposite_corners(), "2", "2"));
+    trials.push(with_marginals(Neighbours::one_row_strata(), "2", "2"));
     trials
+}
+
+/// The default method with few rows: the contrasts of strata and no directions, whatever the ε.
+pub fn few_rows(pair: Neighbours, claimed: &'static str, delta: Option<&'static str>, given: &'static str) -> Trial {
+    let shares = Shares { centre: 3600, spread: 600, contrasts: 4800, measure: 1000, ..Shares::default() };
+    let trial = trial(pair, Plan { shares: Some(shares), ..Plan::default() }, claimed, delta, given);
+    Trial { name: format!("{}, contrasts", trial.name), runs: RUNS / 3, ..trial }
+}
+
+/// The default method with marginals, which five rows would not have on their own.
+pub fn with_marginals(pair: Neighbours, claimed: &'static str, given: &'static str) -> Trial {
+    let shares = Shares { centre: 1000, spread: 500, moments: 1500, marginals: 5000, measure: 2000, contrasts: 0 };
+    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
+    let trial = trial(pair, plan, claimed, None, given);
+    Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }
 }
 
 /// A method with the tree.
@@ -79,7 +103,8 @@ fn fit(pair: &Neighbours, schema: &Schema, plan: &Plan, purse: Purse, seed: u64,
     fit.finish().expect("no pass is left")
 }
 
-/// Numbers of a model that may tell the tables apart: where rows are drawn, the frame, the spectrum, the strata.
+/// Numbers of a model that may tell the tables apart: where rows are drawn, the frame, the spectrum, the strata, and how
+/// far their means are apart.
 fn numbers(model: &Model) -> Vec<f64> {
     let release = model.release();
     let width = model.schema().width();
@@ -91,12 +116,13 @@ fn numbers(model: &Model) -> Vec<f64> {
     numbers.push(rows(strata - 1) - if strata > 1 { rows(strata - 2) } else { 0.0 });
     numbers.push(release.spectrum.first().copied().unwrap_or(0.0));
     numbers.push(release.spectrum.iter().sum());
+    let shift = |stratum: usize| release.texture.shifts.get(stratum).map_or(0.0, |shift| shift.iter().sum());
+    numbers.push(shift(strata - 1) - if strata > 1 { shift(strata - 2) } else { 0.0 });
     if let Frame::Basis { origin, sides, .. } = &release.frame {
         numbers.push(origin.iter().sum());
-        numbers.push(sides[0].low);
-        numbers.push(sides[0].width);
+        numbers.extend(sides.first().map(|side| [side.low, side.width]).into_iter().flatten());
     }
     // d′ is chosen from noisy numbers, so a model has more or fewer sides; missing ones are left out by everybody.
-    numbers.resize(8, 0.0);
+    numbers.resize(9, 0.0);
     numbers
 }

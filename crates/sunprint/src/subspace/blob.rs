@@ -83,7 +83,8 @@ impl Blob {
             .iter()
             .map(|(mean, noise)| {
                 let length = dot(mean, mean) - d as f64 * noise * noise;
-                length.max(0.0) / whole.max(f64::MIN_POSITIVE)
+                // Where nothing varies there is nothing for a mean to vary along.
+                if whole > 0.0 { length.max(0.0) / whole } else { 0.0 }
             })
             .collect();
         let keep = |s: usize, w: f64| {

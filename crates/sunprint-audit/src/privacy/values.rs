@@ -1,0 +1,62 @@
+//! The stages that follow the means of strata and the values of columns: contrasts and marginals.
+
+use super::stages::{PURE, QUICK, Terms, cube, likelihood, pick};
+use super::tables::Neighbours;
+use super::{Side, Trial};
+use sunprint::privacy::{Kernel, Sensitive};
+use sunprint::subspace;
+use sunprint::tally::codes::{Codes, Q};
+use sunprint::tally::{ClampedSums, Histogram, Marginals, Opened, Pass, VERSION, Work};
+
+/// The strata's sums against one another; the span of a contrast is divided by `part`.
+pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
+    // A released centre in the middle and a small reach: rows in corners are clamped to the whole of it.
+    let spec = ClampedSums { centre: vec![32_768; pair.width], reach: 1000 };
+    let codes = subspace::helmert(pair.strata);
+    let exact = pair.tallies(&Work::Clamped(spec.clone())).map(|tally| match tally.open_danger() {
+        Opened::Moments(t) => subspace::contrasts(t, &codes),
+        _ => unreachable!("a pass of clamped sums"),
+    });
+    cube(terms.name("contrasts", &pair), exact, terms, subspace::contrast_span(&spec) / part)
+}
+
+/// The values of two columns in every stratum, said to be `histograms` histograms.
+pub fn marginals(pair: Neighbours, terms: Terms, histograms: u64) -> Trial {
+    let name = terms.name("marginals", &pair);
+    let exact = pair.tables.each_ref().map(|table| counts(table, pair.strata, &[[1, 20_000, 45_000, Q]; 2]));
+    counted(name, exact, terms, histograms)
+}
+
+/// The values of two columns below and above their mean. The mean is that of the table and not a released one, and so
+/// the rows that stay where they are change their cells, too.
+pub fn edges_from_the_data() -> Trial {
+    let pair = Neighbours::opposite_corners();
+    let exact = pair.tables.each_ref().map(|table| {
+        let mean = |j: usize| (0..table.rows()).map(|i| usize::from(table.row(i)[j])).sum::<usize>() / table.rows();
+        counts(table, pair.strata, &[[mean(0) as u16], [mean(1) as u16]])
+    });
+    counted(PURE.name("marginals", &pair), exact, PURE, 2)
+}
+
+/// The tally of the real pass for the first two columns cut at these edges.
+fn counts<const N: usize>(table: &Codes, strata: usize, edges: &[[u16; N]; 2]) -> Vec<u64> {
+    let line = |at: usize| Histogram::Line { at, edges: edges[at].to_vec(), absence: false };
+    let work = Work::Marginals(Marginals { histograms: vec![line(0), line(1)] });
+    let tally = Pass { version: VERSION, number: 1, width: table.width(), strata, work }.tally(table);
+    match tally.open_danger() {
+        Opened::Cells(t) => t.leaves.clone(),
+        _ => unreachable!("a pass of counts"),
+    }
+}
+
+fn counted(name: String, exact: [Vec<u64>; 2], terms: Terms, histograms: u64) -> Trial {
+    let purse = terms.purse();
+    let run = move |seed: u64, side: Side| {
+        let input = Sensitive::new(pick(&exact, side));
+        let noisy = Kernel::seeded(seed).histograms("marginals", input, histograms, purse.charge());
+        let noisy = noisy.expect("a charge").into_inner();
+        let cells = noisy.iter().zip(&exact[0]).zip(&exact[1]);
+        vec![cells.map(|((&z, &a), &b)| likelihood(terms.pure(), z as f64, a as f64, b as f64)).sum()]
+    };
+    Trial { name, claim: terms.claim(), runs: QUICK, run: Box::new(run) }
+}
