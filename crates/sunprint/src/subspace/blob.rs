@@ -76,7 +76,8 @@ impl Blob {
             .map(|(mean, noise)| {
                 let variance = noise * noise;
                 let length = dot(&mean, &mean) - d as f64 * variance;
-                let gamma = length.max(0.0) / whole.max(f64::MIN_POSITIVE);
+                // Where nothing varies, nothing is known of where means may lie: they stay with the table's.
+                let gamma = if whole > 0.0 { length.max(0.0) / whole } else { 0.0 };
                 let keep = |w: f64| gamma * w / (gamma * w + variance).max(f64::MIN_POSITIVE);
                 let mut rest = mean;
                 let mut kept = vec![0.0; d];
@@ -200,6 +201,10 @@ impl Blob {
         for j in 0..self.left.len() {
             let row: Vec<f64> = within.iter().map(|w| w[j]).collect();
             gains.iter_mut().zip(root.solve(&row)).for_each(|(gain, x)| gain[j] = x);
+        }
+        // Where nothing varies along a vector, a draw is lifted along it alone.
+        for (i, v) in vectors.iter().enumerate().filter(|(i, _)| small[i * k + i] <= 0.0) {
+            gains[i].clone_from(v);
         }
         (root, gains)
     }
