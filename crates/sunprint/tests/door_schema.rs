@@ -281,7 +281,7 @@ fn a_schema_that_came_from_elsewhere_is_validated() {
 fn strata_are_numbered_by_all_combinations() {
     let schema = sample();
     assert_eq!(schema.features(), [0, 2, 3, 5]);
-    assert_eq!(schema.width(), 3);
+    assert_eq!(schema.width(), 4);
     assert_eq!(schema.stratum_columns(), [1, 4]);
     assert_eq!(schema.strata(), 6);
     for stratum in 0..6 {

@@ -127,8 +127,10 @@ impl Trial {
         self.units[row * self.width + column]
     }
 
+    /// The mean inside the bounds: that is the one that was balanced.
     fn mean(&self, column: usize) -> f64 {
-        self.everyone.iter().map(|&row| self.at(row, column)).sum::<f64>() / self.everyone.len().max(1) as f64
+        let inside = self.everyone.iter().map(|&row| self.at(row, column).clamp(0.0, 1.0));
+        inside.sum::<f64>() / self.everyone.len().max(1) as f64
     }
 
     /// The shares of categories that the mean of the free rows says.

@@ -167,6 +167,18 @@ impl<'a> Draw<'a> {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
                 self.add_texture(random, &mut out[at..]);
             }
+            // The order of the random numbers is that of the first format: its models draw what they always drew.
+            Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
+                out.extend_from_slice(origin);
+                let row = &mut out[at..];
+                for (side, v) in cell.iter().zip(vectors) {
+                    add(row, release.spot(side, random), v);
+                }
+                if let Some(shift) = release.texture.shifts.get(stratum) {
+                    add(row, 1.0, shift);
+                }
+                self.add_texture(random, row);
+            }
             Frame::Basis { origin, vectors, .. } => {
                 out.resize(at + self.width, 0.0);
                 let row = &mut out[at..];

@@ -74,7 +74,7 @@ impl Blob {
         // do not.
         let freedom = strata.len().saturating_sub(1) as f64;
         let heard = |parts: &[f64]| -> f64 {
-            let apart: f64 = parts.iter().zip(&strata).map(|(c, (_, noise))| (c / noise) * (c / noise)).sum();
+            let apart: f64 = parts.iter().zip(&strata).map(|(c, (_, noise))| (c / noise.max(1e-12)).powi(2)).sum();
             (1.0 - freedom / apart.max(f64::MIN_POSITIVE)).max(0.0)
         };
         let mut rests: Vec<Vec<f64>> = strata.iter().map(|(mean, _)| mean.clone()).collect();
@@ -218,6 +218,10 @@ impl Blob {
         for j in 0..self.left.len() {
             let row: Vec<f64> = within.iter().map(|w| w[j]).collect();
             gains.iter_mut().zip(root.solve(&row)).for_each(|(gain, x)| gain[j] = x);
+        }
+        // Where nothing varies along a vector, a draw is lifted along it alone.
+        for (i, v) in vectors.iter().enumerate().filter(|(i, _)| small[i * k + i] <= 0.0) {
+            gains[i].clone_from(v);
         }
         (root, gains)
     }

@@ -52,6 +52,11 @@ impl Texture {
         }
     }
 
+    /// Whether rows are lifted along the vectors alone and nothing is taken out of a draw.
+    pub fn is_plain(&self) -> bool {
+        self.gains.is_empty() && self.pulls.is_empty()
+    }
+
     /// The mean of each stratum along vectors.
     pub fn means(&self, vectors: &[Vec<f64>]) -> Vec<Vec<f64>> {
         self.shifts.iter().map(|shift| vectors.iter().map(|v| dot(v, shift)).collect()).collect()
