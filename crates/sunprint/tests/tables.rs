@@ -284,8 +284,9 @@ fn only_angles() {
         column("hour", "kind = \"integer\"; min = 0; max = 23; scale = \"cyclic\""),
         column("way", "kind = \"continuous\"; min = -180; max = 180; scale = \"cyclic\"; missing = \"allow\""),
     ]);
-    let cell =
-        |i: usize| vec![format!("{}", (i * 7) % 9), if i.is_multiple_of(3) { String::new() } else { format!("{}", i % 90) }];
+    let cell = |i: usize| {
+        vec![format!("{}", (i * 7) % 9), if i.is_multiple_of(3) { String::new() } else { format!("{}", i % 90) }]
+    };
     let cells: Cells = (0..4000).map(cell).collect();
     let drawn = odd(&schema, &cells);
     assert!((share(&drawn, 1, "", |_| true) - 1.0 / 3.0).abs() < 0.05);

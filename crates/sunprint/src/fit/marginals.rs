@@ -19,6 +19,8 @@ const CELLS: u32 = 32;
 const REACH: f64 = 4.0;
 /// A stratum's own counts are used where their error is below this part of its rows.
 const TRUSTED: f64 = 0.2;
+/// A count below this many deviations of its noise counts as nothing.
+const HEARD: f64 = 1.5;
 /// A stratum with a smaller part of the rows need not be trusted for the others to be.
 const SMALL: f64 = 0.05;
 
@@ -127,16 +129,27 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
     let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);
     let own = |(counts, &size): (&&[i64], &f64)| {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        trusted(size).then(|| wanted(histogram, values, &counts, size))
+        trusted(size).then(|| wanted(histogram, values, &counts, noise))
     };
     let own: Vec<Option<Wanted>> = if all_trusted { strata.iter().zip(&sums).map(own).collect() } else { Vec::new() };
-    Target { all: Some(wanted(histogram, values, &all, rows)), strata: own }
+    let noise_of_all = noise * (strata.len() as f64).sqrt();
+    Target { all: Some(wanted(histogram, values, &all, noise_of_all)), strata: own }
 }
 
-/// Noisy counts as shares: first the surplus is spread over all cells, then the nearest shares that are not negative.
-fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], rows: f64) -> Wanted {
-    let surplus = (rows - counts.iter().sum::<f64>()) / counts.len() as f64;
-    let shares = nearest_shares(&counts.iter().map(|count| (count + surplus) / rows.max(1.0)).collect::<Vec<f64>>());
+/// Noisy counts as shares that are not negative and add up to one.
+///
+/// A cell that holds next to nothing shows the positive half of its noise, and a curve would put rows there, at values
+/// that no row has. So what is below one and a half deviations of its noise counts as nothing; the others stay as they
+/// are. Where nothing passes, the nearest shares are taken.
+fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], noise: f64) -> Wanted {
+    let kept: Vec<f64> = counts.iter().map(|&c| if c > HEARD * noise { c } else { 0.0 }).collect();
+    let sum: f64 = kept.iter().sum();
+    let shares = if sum > 0.0 {
+        kept.iter().map(|c| c / sum).collect()
+    } else {
+        let whole = counts.iter().map(|c| c.abs()).sum::<f64>().max(1.0);
+        nearest_shares(&counts.iter().map(|c| c / whole).collect::<Vec<f64>>())
+    };
     let (edges, absence) = match histogram {
         Histogram::Hot { .. } => {
             let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
@@ -144,7 +157,9 @@ fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], rows: f64)
         }
         Histogram::Line { edges, absence, .. } => (edges, *absence),
     };
-    let absent = if absence { shares[shares.len() - 1] } else { 0.0 };
+    // All counts together are known best: the part that is missing is measured against them.
+    let whole = counts.iter().sum::<f64>().max(1.0);
+    let absent = if absence { (counts[counts.len() - 1] / whole).clamp(0.0, 1.0) } else { 0.0 };
     let present = &shares[..=edges.len()];
     let unit = |code: u16| f64::from(code) / f64::from(Q);
     let piece = |(i, &share): (usize, &f64)| {

@@ -74,7 +74,8 @@ pub struct Outlook {
 /// variance v stands out of its noise, what is in no direction comes back as noise of each column's own: of the right size
 /// and without direction, `(√λ − √v)²` away from what it was.
 pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
-    let shares = Shares::with_directions(&question.facts());
+    // Marginals are left out: they make the values of columns right, of which a spectrum says nothing.
+    let shares = Shares::without_marginals(&question.facts());
     let tuning = Tuning::default();
     let noise = Noise::of(question, &shares);
     let (amount, privacy) = amount(question, shares.measure);
