@@ -50,7 +50,7 @@ impl Blob {
     ///
     /// *Directions.* `√λ̃_i v_i` over what clears the edge.
     ///
-    /// *Own variances.* `Σ̂_jj` less the directions, by [`leftover`].
+    /// *Own variances.* `Σ̂_jj` less the directions, shrunk towards what is common to all coordinates.
     ///
     /// *Means.* A stratum's mean is measured with the same noise σ² in every coordinate, while the means of strata
     /// differ most where the table varies most. So the prior of a mean is Gaussian with covariance γ Σ: along a
