@@ -35,12 +35,23 @@ impl Fit {
         spectrum: (Vec<f64>, f64),
     ) -> Result<Stage> {
         let measure = self.stratum_counts(sizes, charge)?;
+        Ok(self.blob_done(blob, origin, measure, spectrum))
+    }
+
+    /// The same once the rows of strata are known.
+    pub(super) fn blob_done(
+        &mut self,
+        blob: &Blob,
+        origin: Vec<f64>,
+        measure: Measure,
+        spectrum: (Vec<f64>, f64),
+    ) -> Stage {
         let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.schema.strata());
         self.receipt.dimension = Some(0);
         self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
         let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
         let (spectrum, edge) = spectrum;
-        Ok(self.done(frame, measure, texture, Spot::Uniform, spectrum, edge, &[]))
+        self.done(frame, measure, texture, Spot::Uniform, spectrum, edge, &[])
     }
 
     /// How many rows each stratum has: a tree of strata alone, whose counts get the whole charge.

@@ -2,7 +2,7 @@
 //!
 //! What is released, and its sensitivity: [`crate::subspace::contrast_span`] and its room.
 
-use super::refined::{NO_DIRECTION, origin};
+use super::refined::NO_DIRECTION;
 use super::{Fit, Rest, Stage, scalar_noise};
 use crate::error::Result;
 use crate::plan::as_float;
@@ -61,12 +61,7 @@ impl Fit {
             None => vec![vec![0.0; d]; strata],
         };
         let blob = self.round_blob(centre, shifts);
-        let texture = crate::subspace::Texture::of(&blob, &[], &vec![0.0; d], strata);
-        self.receipt.dimension = Some(0);
-        self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
-        let origin = origin(&centre.units(), &vec![0.0; d], &[]);
-        let frame = crate::model::Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
-        Ok(self.done(frame, measure, texture, crate::model::Spot::Uniform, Vec::new(), 0.0, &[]))
+        Ok(self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0)))
     }
 
     /// The strata's means from the contrasts: with orthogonal rows, the sums that add up to nothing are

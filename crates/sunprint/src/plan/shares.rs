@@ -38,7 +38,8 @@ impl Facts {
     /// Whether there are so few rows that directions cannot be found, and all goes into means.
     ///
     /// The moments measure d² numbers at once, the contrasts of k strata (k − 1) d: with few strata these are heard long
-    /// before the moments are. The limits were found by `./bench accuracy`.
+    /// before the moments are. The limits were set by eye, from a few
+    /// runs on real tables: see `docs/shares.md`.
     pub fn few_rows(&self) -> bool {
         let limit = if (2..=3).contains(&self.strata) { 0.008 } else { 0.05 };
         self.difficulty() > limit
@@ -97,7 +98,7 @@ impl Shares {
     ///
     /// *Few rows.* Nothing but means can be heard: the centre gets more than half, the contrasts of strata the rest.
     ///
-    /// The constants were chosen by `sunprint-measure shares` and `./bench accuracy`: see `docs/shares.md`.
+    /// How the constants were chosen, and how little that proves: `docs/shares.md`.
     pub fn for_table(facts: &Facts) -> Shares {
         if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::with_directions(facts) }
     }
