@@ -11,6 +11,7 @@
 mod blob;
 mod cells;
 mod contrasts;
+mod labels;
 mod marginals;
 mod mechanism;
 mod paper;
@@ -26,6 +27,7 @@ use crate::subspace::Centre;
 use crate::tally::{ClampedSums, ClippedMoments, MOST_ROWS, Marginals, Pass, Tally, VERSION, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
+use labels::LabelStage;
 pub(crate) use refined::centre_noise;
 
 /// A fit in progress.
@@ -51,8 +53,10 @@ enum Stage {
     Marginals { spec: Marginals, charge: Charge, measure: Box<MeasureStage> },
     /// The paper's method, pass 1.
     Products { covariance: Charge, mean: Charge, measure: Charge },
-    /// Every method, the last pass.
+    /// Every method, the last pass but that of labels.
     Measure(Box<MeasureStage>),
+    /// Default method with strata, the last pass.
+    Labels(Box<LabelStage>),
     /// Nothing left to do.
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
@@ -65,6 +69,7 @@ struct Rest {
     moments: Charge,
     marginals: Charge,
     measure: Charge,
+    labels: Charge,
 }
 
 /// Fractional bits of the integer basis.
@@ -117,10 +122,10 @@ impl Fit {
                 });
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let Shares { centre, spread, contrasts, moments, marginals, measure } = shares;
-                let [centre, spread, contrasts, moments, marginals, measure] =
-                    budget.split([centre, spread, contrasts, moments, marginals, measure])?;
-                Stage::Centre { centre, spread, rest: Rest { contrasts, moments, marginals, measure } }
+                let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = shares;
+                let [centre, spread, contrasts, moments, marginals, measure, labels] =
+                    budget.split([centre, spread, contrasts, moments, marginals, measure, labels])?;
+                Stage::Centre { centre, spread, rest: Rest { contrasts, moments, marginals, measure, labels } }
             }
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
@@ -157,6 +162,7 @@ impl Fit {
             Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
+            Stage::Labels(stage) => Work::Marginals(stage.spec.clone()),
             Stage::Done(_) | Stage::Broken => return None,
         };
         let (width, strata) = (self.schema.width(), self.schema.strata());
@@ -194,6 +200,7 @@ impl Fit {
             Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
             Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
+            Stage::Labels(stage) => self.absorb_labels(answer, *stage),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
         // What a stage spent before it failed is spent all the same.

@@ -5,7 +5,9 @@ mod calibrate;
 mod constraints;
 mod draw;
 mod file;
+mod grow;
 mod settle;
+mod sieve;
 
 use crate::measure::{Measure, Side};
 use crate::receipt::Receipt;
@@ -18,7 +20,9 @@ pub(crate) use balance::balance;
 pub(crate) use calibrate::{Piece, Target, Wanted, calibrate};
 pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
+pub(crate) use grow::grow;
 pub use settle::{Absent, Curve, Settle, Settling};
+pub use sieve::Sieve;
 
 /// A finished release.
 #[derive(Clone, Debug)]
@@ -43,6 +47,9 @@ pub struct Release {
     /// How a drawn row becomes one that the table could hold.
     #[serde(default)]
     pub settle: Settle,
+    /// Which rows are kept; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sieve: Option<Sieve>,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.

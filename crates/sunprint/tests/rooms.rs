@@ -24,7 +24,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("receipt", &["plan", "privacy", "schema"]),
-    ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace"]),
+    ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
     ("fit", &["error", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"]),
     ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),

@@ -4,7 +4,7 @@ use super::refined::NO_DIRECTION;
 use super::{Fit, Rest, Stage};
 use crate::error::Result;
 use crate::measure::{Consistency, Measure, StratumTree, TreeMeasure, consistent};
-use crate::model::{Frame, Spot};
+use crate::model::{Frame, Release, Settle, Spot};
 use crate::plan::as_float;
 use crate::privacy::{Charge, PathTree, Sensitive};
 use crate::subspace::{Blob, Centre, Covariance, Texture};
@@ -51,7 +51,9 @@ impl Fit {
         self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
         let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
         let (spectrum, edge) = spectrum;
-        self.done(frame, measure, texture, Spot::Uniform, spectrum, edge, &[])
+        let (spot, settle) = (Spot::Uniform, Settle::default());
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None };
+        self.done(release, &[], None)
     }
 
     /// How many rows each stratum has: a tree of strata alone, whose counts get the whole charge.

@@ -5,7 +5,7 @@ use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
 use crate::measure::{
-    Allocation, Consistency, Geometry, LatticePlan, Measure, MeasurePlan, Side, consistent, nearest_measure,
+    Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure,
 };
 use crate::model::{Frame, Release, Settle, Spot, Target, balance, calibrate};
 use crate::plan::{Method, as_float};
@@ -25,6 +25,8 @@ pub(super) struct MeasureStage {
     pub edge: f64,
     /// What is wanted of the values of each block; empty where that was not measured.
     pub targets: Vec<Target>,
+    /// For one more pass, if there is one.
+    pub labels: Option<Charge>,
 }
 
 /// Which cells are counted, and what is made of the counts.
@@ -113,7 +115,7 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets } = stage;
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, labels } = stage;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(counts) => counts.leaves,
             _ => Vec::new(),
@@ -137,29 +139,19 @@ impl Fit {
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
         };
-        Ok(self.done(frame, measure, texture, spot, spectrum, edge, &targets))
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default(), sieve: None };
+        Ok(self.done(release, &targets, labels))
     }
 
     /// The end of every fit: means are kept where they were measured, and values come as often as was released.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn done(
-        &self,
-        frame: Frame,
-        measure: Measure,
-        texture: Texture,
-        spot: Spot,
-        spectrum: Vec<f64>,
-        edge: f64,
-        targets: &[Target],
-    ) -> Stage {
-        let mut release = Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default() };
+    pub(super) fn done(&self, mut release: Release, targets: &[Target], labels: Option<Charge>) -> Stage {
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             balance(&mut release, self.schema.width());
         }
         let mut targets = targets.to_vec();
         targets.resize(self.schema.blocks().len(), Target::default());
         calibrate(&mut release, &self.schema, &targets);
-        Stage::Done(Box::new(release))
+        self.after_measure(release, labels)
     }
 
     /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more.

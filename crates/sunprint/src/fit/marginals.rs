@@ -5,9 +5,9 @@ use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
 use crate::model::{Piece, Target, Wanted};
-use crate::plan::as_float;
+use crate::plan::{as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
-use crate::schema::{Block, ColumnKind, Form, Scale};
+use crate::schema::{Block, Form};
 use crate::tally::codes::Q;
 use crate::tally::{Answer, Histogram, Marginals};
 
@@ -25,9 +25,10 @@ const HEARD: f64 = 1.5;
 const SMALL: f64 = 0.05;
 
 impl Fit {
-    /// Which cells are counted. Angles are left alone.
+    /// Which cells are counted.
     pub(super) fn histograms(&self, means: &[f64], variances: &[f64]) -> Marginals {
         let of = |block: &Block| match block.form {
+            _ if !counted(&self.schema, block) => None,
             Form::Line => {
                 let (at, absence) = (block.start, block.absence);
                 let edges = match self.values_of(block) {
@@ -44,13 +45,7 @@ impl Fit {
 
     /// How many values a column has, where they are few and lie at equal distances.
     fn values_of(&self, block: &Block) -> Option<u64> {
-        let values = match &self.schema.columns[block.column].kind {
-            ColumnKind::Integer { min, max, scale } if *scale == Scale::Linear => min.abs_diff(*max).checked_add(1)?,
-            ColumnKind::Boolean { .. } => 2,
-            ColumnKind::Categorical { values, .. } => values.len() as u64,
-            _ => return None,
-        };
-        (2..=MOST_VALUES).contains(&values).then_some(values)
+        self.schema.columns[block.column].kind.values().filter(|values| (2..=MOST_VALUES).contains(values))
     }
 
     /// Pass 3: noisy counts of every cell; what they ask of the rows is kept for the end.
@@ -72,7 +67,7 @@ impl Fit {
         let mut rest = counts.as_slice();
         let strata = self.schema.strata();
         for block in self.schema.blocks() {
-            if block.form == Form::Circle {
+            if !counted(&self.schema, &block) {
                 measure.targets.push(Target::default());
                 continue;
             }
@@ -105,7 +100,7 @@ fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
 }
 
 /// The standard deviation of one noisy count: `Lap_Z(2m/ε)`, or the Gaussian with `σ² = m/ρ`.
-fn count_noise(columns: usize, charge: &Charge) -> f64 {
+pub(super) fn count_noise(columns: usize, charge: &Charge) -> f64 {
     let (columns, amount) = (columns as f64, as_float(&charge.amount()));
     match charge.privacy() {
         Privacy::Pure => std::f64::consts::SQRT_2 * 2.0 * columns / amount,
@@ -151,7 +146,7 @@ fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], noise: f64
         nearest_shares(&counts.iter().map(|c| c / whole).collect::<Vec<f64>>())
     };
     let (edges, absence) = match histogram {
-        Histogram::Hot { .. } => {
+        Histogram::Hot { .. } | Histogram::Tree(_) => {
             let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
             return Wanted { pieces: shares.iter().enumerate().map(piece).collect(), absent: 0.0 };
         }

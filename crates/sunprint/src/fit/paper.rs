@@ -107,6 +107,7 @@ impl Fit {
             spectrum: eigen.values,
             edge: 0.0,
             targets: Vec::new(),
+            labels: None,
         })))
     }
 }

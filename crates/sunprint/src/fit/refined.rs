@@ -111,7 +111,7 @@ impl Fit {
             Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
-        let Rest { moments, marginals, measure, .. } = rest;
+        let Rest { moments, marginals, measure, labels, .. } = rest;
         let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
         let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
@@ -175,6 +175,7 @@ impl Fit {
             spectrum: covariance.eigen.values.clone(),
             edge: covariance.edge,
             targets: Vec::new(),
+            labels: Some(labels),
         };
         match blob.filter(|_| !marginals.amount().is_zero()) {
             None => Ok(Stage::Measure(Box::new(stage))),

@@ -7,7 +7,7 @@
 use super::settle::{Absent, Curve, HOT_UNIT, Settle, Settling, heaviest};
 use super::{Draw, Release};
 use crate::math::rounding::nearest_shares;
-use crate::schema::{ColumnKind, Form, Schema};
+use crate::schema::{Form, Schema};
 
 /// What is wanted of one block.
 #[derive(Clone, Debug, Default)]
@@ -55,12 +55,7 @@ const NEVER: f64 = -1e6;
 pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target]) {
     let mut settle = Settle::plain(schema);
     let blocks = schema.blocks();
-    let two_valued = |c: usize| match &schema.columns[c].kind {
-        ColumnKind::Boolean { .. } => true,
-        ColumnKind::Integer { min, max, .. } => min.abs_diff(*max) == 1,
-        ColumnKind::Categorical { values, .. } => values.len() == 2,
-        _ => false,
-    };
+    let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
     let wanted = blocks.iter().zip(targets).any(|(block, target)| {
         target.all.is_some() || block.absence || block.form == Form::OneHot || two_valued(block.column)
     });
@@ -70,11 +65,15 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         for ((block, target), settling) in blocks.iter().zip(targets).zip(&mut settle.blocks) {
             let mut target = target.clone();
             if target.all.is_none() {
-                target.all = match block.form {
-                    Form::OneHot => Some(trial.mean_categories(block.start, block.len)),
-                    Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start)),
+                let said = |rows: Option<&[usize]>| match block.form {
+                    Form::OneHot => Some(trial.mean_categories(block.start, block.len, rows)),
+                    Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start, rows)),
                     _ => None,
                 };
+                target.all = said(None);
+                if trial.members.len() > 1 && target.all.is_some() && !block.absence {
+                    target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
+                }
                 if block.absence {
                     let absent = (trial.mean(block.start + block.len) / HOT_UNIT).clamp(0.0, 1.0);
                     target.all.get_or_insert_with(Wanted::anything).absent = absent;
@@ -133,16 +132,22 @@ impl Trial {
         inside.sum::<f64>() / self.everyone.len().max(1) as f64
     }
 
+    /// The mean of some rows, or of all. What balancing has moved is moved back: by as much as for all rows together.
+    fn mean_of(&self, column: usize, rows: Option<&[usize]>) -> f64 {
+        let free = |rows: &[usize]| rows.iter().map(|&row| self.at(row, column)).sum::<f64>() / rows.len().max(1) as f64;
+        self.mean(column) + rows.filter(|rows| !rows.is_empty()).map_or(0.0, |rows| free(rows) - free(&self.everyone))
+    }
+
     /// The shares of categories that the mean of the free rows says.
-    fn mean_categories(&self, start: usize, len: usize) -> Wanted {
-        let shares: Vec<f64> = (0..len).map(|c| self.mean(start + c) / HOT_UNIT).collect();
+    fn mean_categories(&self, start: usize, len: usize, rows: Option<&[usize]>) -> Wanted {
+        let shares: Vec<f64> = (0..len).map(|c| self.mean_of(start + c, rows) / HOT_UNIT).collect();
         let piece = |(c, share): (usize, f64)| Piece { low: c as f64, high: c as f64, share };
         Wanted { pieces: nearest_shares(&shares).into_iter().enumerate().map(piece).collect(), absent: 0.0 }
     }
 
     /// The shares of two values that the mean of the free rows says.
-    fn mean_halves(&self, column: usize) -> Wanted {
-        let mean = self.mean(column).clamp(0.0, 1.0);
+    fn mean_halves(&self, column: usize, rows: Option<&[usize]>) -> Wanted {
+        let mean = self.mean_of(column, rows).clamp(0.0, 1.0);
         let piece = |at: f64, share: f64| Piece { low: at, high: at, share };
         Wanted { pieces: vec![piece(0.0, 1.0 - mean), piece(1.0, mean)], absent: 0.0 }
     }

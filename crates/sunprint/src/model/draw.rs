@@ -19,6 +19,9 @@ pub const BLOCK: u64 = 1024;
 const ORDER: u64 = 0;
 const ROWS: u64 = 1;
 
+/// A row that was not kept so often is kept.
+const ATTEMPTS: u32 = 64;
+
 /// Normal numbers that are drawn together.
 const TOGETHER: usize = 64;
 
@@ -99,7 +102,10 @@ impl<'a> Draw<'a> {
     /// One block of rows before they are projected onto the cube.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
-        self.rows_of(block, &mut drawn, Self::free_row);
+        self.rows_of(block, &mut drawn, |draw, stratum, cell, random, out| {
+            draw.free_row(stratum, cell, random, out);
+            1.0
+        });
         drawn
     }
 
@@ -107,7 +113,7 @@ impl<'a> Draw<'a> {
         &self,
         block: u64,
         drawn: &mut Drawn,
-        row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>),
+        row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>) -> f64,
     ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
@@ -119,11 +125,19 @@ impl<'a> Draw<'a> {
         drawn.strata.clear();
         let mut cells = std::collections::HashMap::new();
         for row in first..last {
-            let which = self.leaf(row);
-            let leaf = &self.leaves[which];
-            let sides = cells.entry(which).or_insert_with(|| self.cell(leaf));
-            row_of(self, leaf.stratum as usize, sides, &mut random, &mut drawn.units);
-            drawn.strata.push(leaf.stratum);
+            let mut which = self.leaf(row);
+            let stratum = self.leaves[which].stratum;
+            let at = drawn.units.len();
+            for attempt in 0..=ATTEMPTS {
+                let sides = cells.entry(which).or_insert_with(|| self.cell(&self.leaves[which]));
+                drawn.units.truncate(at);
+                let keep = row_of(self, stratum as usize, sides, &mut random, &mut drawn.units);
+                if attempt == ATTEMPTS || keep >= 1.0 || random.unit() < keep {
+                    break;
+                }
+                which = self.another_leaf(which, &mut random);
+            }
+            drawn.strata.push(stratum);
         }
     }
 
@@ -150,12 +164,25 @@ impl<'a> Draw<'a> {
         }
     }
 
+    /// A leaf of the same stratum, each as often as it has rows.
+    fn another_leaf(&self, which: usize, random: &mut Stream) -> usize {
+        let stratum = self.leaves[which].stratum;
+        let first = self.leaves[..which].partition_point(|leaf| leaf.stratum < stratum);
+        let end = which + self.leaves[which..].partition_point(|leaf| leaf.stratum == stratum);
+        let (low, high) = (self.leaves[first].before, self.leaves[end].before);
+        let quantile = low + random.below((high - low).max(1));
+        self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
+    }
+
     /// A row of the cube: the point nearest to the free row (the paper's metric projection), and its blocks settled.
-    fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+    /// Gives the probability with which it is to be kept.
+    fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> f64 {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         self.release.settle.apply(stratum, &mut out[at..]);
+        let keep = self.release.sieve.as_ref().map_or(1.0, |sieve| sieve.keep(stratum, &out[at..]));
         self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
+        keep
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.

@@ -4,6 +4,7 @@
 //! and "not here". Settling is monotone in what was drawn, so that what goes together in the model goes together in the
 //! rows, and calibrated, so that every value comes as often as was released (see `calibrate`).
 
+use crate::door::MIDDLE;
 use crate::schema::{Form, HOT, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -85,9 +86,14 @@ fn of<T>(list: &[T], stratum: usize) -> Option<&T> {
 }
 
 impl Absent {
-    fn settle(&self, stratum: usize, row: &mut [f64]) {
+    /// A value that is missing stands in the middle, as it does at the door.
+    fn settle(&self, stratum: usize, from: usize, row: &mut [f64]) {
         let above = of(&self.above, stratum).copied().unwrap_or(0.5 * HOT_UNIT);
-        row[self.at] = f64::from(u8::from(row[self.at] > above));
+        let missing = row[self.at] > above;
+        if missing {
+            row[from..self.at].fill(f64::from(MIDDLE) / f64::from(u16::MAX));
+        }
+        row[self.at] = f64::from(u8::from(missing));
     }
 }
 
@@ -114,14 +120,14 @@ impl Settle {
                     if let Some(curve) = of(curves, stratum) {
                         row[*at] = curve.at(row[*at]);
                     }
-                    absent.iter().for_each(|absent| absent.settle(stratum, row));
+                    absent.iter().for_each(|absent| absent.settle(stratum, *at, row));
                 }
                 Settling::Circle { at, absent } => {
                     let (x, y) = (row[*at] - 0.5, row[at + 1] - 0.5);
                     let length = (x * x + y * y).sqrt();
                     let (x, y) = if length > 1e-12 { (0.5 * x / length, 0.5 * y / length) } else { (0.5, 0.0) };
                     (row[*at], row[at + 1]) = (0.5 + x, 0.5 + y);
-                    absent.iter().for_each(|absent| absent.settle(stratum, row));
+                    absent.iter().for_each(|absent| absent.settle(stratum, *at, row));
                 }
                 Settling::Hot { at, offsets } => {
                     let Some(offsets) = of(offsets, stratum) else { continue };

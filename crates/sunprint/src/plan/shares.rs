@@ -1,7 +1,7 @@
 //! How the budget is divided between the stages.
 
 use crate::error::{Error, Kind, Result};
-use crate::schema::{Form, Schema};
+use crate::schema::{Block, Form, Schema};
 use serde::{Deserialize, Serialize};
 
 /// What shares may depend on: all of it is public.
@@ -13,7 +13,7 @@ pub struct Facts {
     pub width: usize,
     /// The coordinates whose mean is measured first: all but those of categories.
     pub lines: usize,
-    /// Columns whose values are counted one by one where that pays: all but those that split the table, and angles.
+    /// Columns whose values are counted one by one where that pays: see [`counted`].
     pub columns: usize,
     /// Strata.
     pub strata: usize,
@@ -26,7 +26,7 @@ impl Facts {
     pub fn of(schema: &Schema, rows: u64, epsilon: f64) -> Facts {
         let blocks = schema.blocks();
         let lines = blocks.iter().filter(|block| block.form != Form::OneHot).map(|block| block.width()).sum();
-        let columns = blocks.iter().filter(|block| block.form != Form::Circle).count();
+        let columns = blocks.iter().filter(|block| counted(schema, block)).count();
         Facts { rows, width: schema.width(), lines, columns, strata: schema.strata(), epsilon }
     }
 
@@ -65,6 +65,8 @@ pub struct Shares {
     pub marginals: u64,
     /// The cell counts: the shape in those directions.
     pub measure: u64,
+    /// The strata in the leaves of a tree: where each of them prevails.
+    pub labels: u64,
 }
 
 /// Cells of a column's histogram, for predictions.
@@ -75,6 +77,16 @@ const GOOD: (f64, f64) = (0.025, 0.1);
 const POOR: f64 = 0.03;
 /// Histograms never get more than this.
 const MOST_FOR_MARGINALS: f64 = 0.3;
+/// Leaves of the tree of labels have so many rows for one deviation of their noise, on average.
+const ROWS_FOR_NOISE: f64 = 20.0;
+/// Fewer leaves than this do not pay; so many are good; and more are never grown.
+const FEW_LEAVES: f64 = 8.0;
+const GOOD_LEAVES: f64 = 32.0;
+const MOST_LEAVES: f64 = 4096.0;
+/// The labels never get more than this.
+const MOST_FOR_LABELS: f64 = 0.15;
+/// More strata have no tree of labels.
+const MOST_LABELS: usize = 64;
 /// More strata have no contrasts: they would be noise.
 const MOST_CONTRASTS: usize = 16;
 
@@ -105,22 +117,22 @@ impl Shares {
 
     /// The same, but with directions, however few the rows.
     pub fn with_directions(facts: &Facts) -> Shares {
-        Shares::beside_marginals(facts, Shares::for_marginals(facts))
+        Shares::beside(facts, Shares::for_marginals(facts), Shares::for_labels(facts))
     }
 
     /// The same without marginals, which only a model with texture can follow.
     pub fn without_marginals(facts: &Facts) -> Shares {
-        Shares::beside_marginals(facts, 0.0)
+        Shares::beside(facts, 0.0, 0.0)
     }
 
-    fn beside_marginals(facts: &Facts, marginals: f64) -> Shares {
+    fn beside(facts: &Facts, marginals: f64, labels: f64) -> Shares {
         let difficulty = facts.difficulty();
         let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
-        let whole = 1.0 - marginals;
+        let whole = 1.0 - marginals - labels;
         let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
         let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
         let measure = (whole - centre - spread) * (0.15 + 0.15 / (1.0 + (80.0 * difficulty).powi(2)));
-        Shares::from_parts(centre, spread, measure, marginals)
+        Shares::from_parts([centre, spread, measure, marginals, labels])
     }
 
     fn for_few_rows(facts: &Facts) -> Shares {
@@ -147,7 +159,19 @@ impl Shares {
         }
         let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
         // With very many rows next to nothing is enough, but nothing is not.
-        needed(rows, GOOD.0).max(of_strata).clamp(1.0 / Shares::WHOLE as f64, MOST_FOR_MARGINALS)
+        needed(rows, GOOD.0).max(of_strata).clamp(std::env::var("SP_MG").ok().and_then(|v| v.parse().ok()).unwrap_or(0.1), MOST_FOR_MARGINALS)
+    }
+
+    /// The part of the budget for labels: what makes a good number of leaves, within limits, and nothing if they would be
+    /// too few.
+    fn for_labels(facts: &Facts) -> f64 {
+        let env = |k: &str, d: f64| std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+        let noise = |share: f64| 8.0_f64.sqrt() / (share * facts.epsilon);
+        let leaves = |share: f64| facts.rows as f64 / (env("SP_PER", ROWS_FOR_NOISE) * noise(share));
+        if !(2..=MOST_LABELS).contains(&facts.strata) || leaves(MOST_FOR_LABELS) < FEW_LEAVES {
+            return 0.0;
+        }
+        (env("SP_LV", GOOD_LEAVES) / leaves(1.0)).clamp(env("SP_LMIN", 0.05), env("SP_LMAX", MOST_FOR_LABELS))
     }
 
     /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
@@ -158,7 +182,7 @@ impl Shares {
             0 => (0.0, 0.0),
             _ => ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06)),
         };
-        let usual = Shares::from_parts(centre, spread, 0.0, 0.0);
+        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0]);
         let both = usual.moments;
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
     }
@@ -167,21 +191,21 @@ impl Shares {
     pub fn for_gaussian(facts: &Facts) -> Shares {
         let measure = if facts.strata > 1 { 0.05 } else { 0.0 };
         let centre = if facts.lines == 0 { 0.0 } else { (16.0 * facts.difficulty()).clamp(0.1, 0.50) };
-        Shares::from_parts(centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0)
+        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0, 0.0])
     }
 
-    fn from_parts(centre: f64, spread: f64, measure: f64, marginals: f64) -> Shares {
+    fn from_parts([centre, spread, measure, marginals, labels]: [f64; 5]) -> Shares {
         let whole = Shares::WHOLE as f64;
         let part = |share: f64| (share * whole).round() as u64;
-        let (centre, spread, measure, marginals) = (part(centre), part(spread), part(measure), part(marginals));
-        let moments = Shares::WHOLE - centre - spread - measure - marginals;
-        Shares { centre, spread, moments, marginals, measure, contrasts: 0 }
+        let [centre, spread, measure, marginals, labels] = [centre, spread, measure, marginals, labels].map(part);
+        let moments = Shares::WHOLE - centre - spread - measure - marginals - labels;
+        Shares { centre, spread, moments, marginals, measure, labels, contrasts: 0 }
     }
 
     /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self, facts: &Facts) -> Result<()> {
-        let Shares { centre, spread, contrasts, moments, marginals, measure } = *self;
-        let sum: u128 = [centre, spread, contrasts, moments, marginals, measure].map(u128::from).iter().sum();
+        let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = *self;
+        let sum: u128 = [centre, spread, contrasts, moments, marginals, measure, labels].map(u128::from).iter().sum();
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
                 Kind::Usage,
@@ -202,14 +226,29 @@ impl Shares {
         let spent = (facts.lines > 0 || centre == 0 && spread == 0)
             && (facts.strata > 1 || contrasts == 0)
             && (facts.strata > 1 || measure == 0 || shape)
-            && (facts.columns > 0 && shape || marginals == 0);
+            && (facts.columns > 0 && shape || marginals == 0)
+            && (facts.strata > 1 && shape || labels == 0);
         if !spent {
             return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
-                "contrasts need strata, the measure and the marginals need moments, and centre and spread need numbers",
+                "contrasts and labels need strata, the measure, the marginals and the labels need moments, and centre \
+                 and spread need numbers",
             ));
         }
         Ok(())
     }
+}
+
+/// Whether the values of a column are counted one by one where that pays. Not those of angles, nor those of two values:
+/// how often each of two comes is told by their mean, which the moments have with far less noise.
+pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
+    let two = schema.columns[block.column].kind.values() == Some(2) && block.end() - block.start <= 2 && !block.absence;
+    block.form != Form::Circle && !two
+}
+
+/// How many leaves the tree of labels may have when their counts have a noise of this deviation.
+pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
+    let env = |k: &str, d: f64| std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+    (rows as f64 / (env("SP_PER", ROWS_FOR_NOISE) * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.

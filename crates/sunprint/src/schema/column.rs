@@ -140,6 +140,16 @@ impl ColumnKind {
         ColumnKind::Categorical { values, ordered: false, other: None }
     }
 
+    /// How many values there are, where they lie at equal distances or are listed.
+    pub fn values(&self) -> Option<u64> {
+        match self {
+            ColumnKind::Integer { min, max, scale: Scale::Linear } => min.abs_diff(*max).checked_add(1),
+            ColumnKind::Boolean { .. } => Some(2),
+            ColumnKind::Categorical { values, .. } => Some(values.len() as u64),
+            _ => None,
+        }
+    }
+
     /// The word for it in a schema file.
     pub fn word(&self) -> &'static str {
         match self {

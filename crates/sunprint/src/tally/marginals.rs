@@ -1,6 +1,7 @@
-//! One-dimensional counts: how the rows of each stratum are spread over the values of each column.
+//! Counts of rows by stratum: over the values of each column, or over the leaves of a tree of questions.
 
 use super::codes::Codes;
+use super::forks::Forks;
 use crate::cpu::{Level, Vectorised};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,8 @@ pub enum Histogram {
         /// How many there are.
         len: usize,
     },
+    /// Many coordinates at once: a row falls into the leaf to which its answers lead.
+    Tree(Forks),
 }
 
 /// Codes above this are set.
@@ -45,6 +48,7 @@ impl Histogram {
         match self {
             Histogram::Line { edges, absence, .. } => edges.len() + 1 + usize::from(*absence),
             Histogram::Hot { len, .. } => *len,
+            Histogram::Tree(forks) => forks.leaves(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Histogram {
                 at.saturating_add(usize::from(*absence)) < width && edges.windows(2).all(|pair| pair[0] < pair[1])
             }
             Histogram::Hot { at, len } => *len > 0 && at.saturating_add(*len) <= width,
+            Histogram::Tree(forks) => forks.fit(width),
         }
     }
 }
@@ -136,6 +141,12 @@ impl Vectorised for Counting<'_> {
                         let block = &codes.row(i)[*at..at + len];
                         let cell = block.iter().position(|&code| code > SET).unwrap_or(0);
                         counts[stratum(i) + cell] += 1;
+                    }
+                }
+                Histogram::Tree(forks) => {
+                    for i in 0..codes.rows() {
+                        let row = codes.row(i);
+                        counts[stratum(i) + forks.leaf(|at| row[at])] += 1;
                     }
                 }
             }

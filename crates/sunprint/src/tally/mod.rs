@@ -7,6 +7,7 @@
 mod bytes;
 mod cells;
 pub mod codes;
+mod forks;
 mod gram;
 mod grid;
 mod marginals;
@@ -17,6 +18,7 @@ mod plain_tests;
 mod sums;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
+pub use forks::{Fork, Forks};
 pub use gram::packed_index;
 pub use grid::{Grid, GridSide};
 pub use marginals::{Histogram, Marginals};

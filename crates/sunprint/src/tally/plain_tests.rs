@@ -136,6 +136,14 @@ fn cell_of_value(histogram: &Histogram, row: &[u16]) -> usize {
         Histogram::Line { at, edges, absence: true } if set(row[at + 1]) => edges.len() + 1,
         Histogram::Line { at, edges, .. } => edges.iter().filter(|&&edge| edge <= row[*at]).count(),
         Histogram::Hot { at, len } => (0..*len).find(|c| set(row[at + c])).unwrap_or(0),
+        Histogram::Tree(forks) => {
+            let mut at = 0_i32;
+            while at >= 0 && !forks.forks.is_empty() {
+                let fork = forks.forks[at as usize];
+                at = if row[fork.at as usize] >= fork.edge { fork.above } else { fork.below };
+            }
+            if forks.forks.is_empty() { 0 } else { (-1 - at) as usize }
+        }
     }
 }
 

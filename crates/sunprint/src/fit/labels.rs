@@ -1,0 +1,53 @@
+//! The last pass of tables with strata: how these are mixed in the leaves of a tree that tells them apart.
+//!
+//! Directions of large variance need not be those in which strata differ, and a Gaussian for each stratum knows only
+//! their means. So, once everything else is known, a tree of questions is grown on rows drawn from the model itself,
+//! which is free, and the real rows are counted in its leaves, stratum by stratum.
+
+use super::marginals::count_noise;
+use super::{Fit, Stage};
+use crate::error::Result;
+use crate::model::{Release, Sieve, grow};
+use crate::plan::most_leaves;
+use crate::privacy::{Charge, Sensitive};
+use crate::tally::{Answer, Forks, Histogram, Marginals};
+
+/// What this pass needs.
+pub(super) struct LabelStage {
+    pub spec: Marginals,
+    charge: Charge,
+    release: Release,
+}
+
+impl Fit {
+    /// The end of a fit, or one more pass.
+    pub(super) fn after_measure(&self, release: Release, charge: Option<Charge>) -> Stage {
+        let Some(charge) = charge.filter(|charge| !charge.amount().is_zero()) else {
+            return Stage::Done(Box::new(release));
+        };
+        let most = most_leaves(self.rows, count_noise(1, &charge));
+        let forks = grow(&release, &self.schema, most);
+        let spec = Marginals { histograms: vec![Histogram::Tree(forks)] };
+        Stage::Labels(Box::new(LabelStage { spec, charge, release }))
+    }
+
+    /// Noisy counts of the leaves; the model keeps its rows by them.
+    ///
+    /// Every row is in exactly one leaf of one stratum, so this is one histogram.
+    pub(super) fn absorb_labels(&mut self, answer: Sensitive<Answer>, stage: LabelStage) -> Result<Stage> {
+        let LabelStage { mut spec, charge, mut release } = stage;
+        let counts = answer.map(|answer| match answer {
+            Answer::Cells(counts) => counts.leaves,
+            _ => Vec::new(),
+        });
+        let noise = count_noise(1, &charge);
+        let counts = self.kernel.histograms("labels", counts, 1, charge)?.into_inner();
+        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        let forks = match spec.histograms.pop() {
+            Some(Histogram::Tree(forks)) => forks,
+            _ => Forks::default(),
+        };
+        release.sieve = Some(Sieve::new(&release, &self.schema, forks, &counts, noise));
+        Ok(Stage::Done(Box::new(release)))
+    }
+}

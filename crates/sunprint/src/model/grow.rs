@@ -1,0 +1,215 @@
+//! A tree of questions that tells the strata of a model apart: grown on drawn rows, so it is public.
+
+use super::{Draw, Release};
+use crate::schema::{Form, Schema};
+use crate::tally::codes::Q;
+use crate::tally::{Fork, Forks};
+use std::collections::BinaryHeap;
+
+/// Numbers of the trial draw, and its rows at least and at most.
+const TRIAL: usize = 1 << 22;
+const TRIAL_ROWS: (u64, u64) = (2048, 65_536);
+/// Any fixed number: the trial is part of the fit and its result is stored.
+const TRIAL_SEED: u64 = 1;
+/// Places where a coordinate may be cut.
+const EDGES: usize = 31;
+/// Between a category that is not there and one that is.
+const SET: u16 = 1 << 14;
+/// No leaf has fewer rows of the trial, and none fewer than this part of what leaves of equal size would have.
+const LEAST_ROWS: usize = 16;
+const LEAST_PART: f64 = 0.25;
+
+/// The code of a drawn coordinate.
+pub(super) fn code(unit: f64) -> u16 {
+    (unit * f64::from(Q)).round().clamp(0.0, f64::from(Q)) as u16
+}
+
+/// Grows a tree of at most `most` leaves in which the strata of the model are as far apart as questions can bring them.
+///
+/// The fork with the largest gain is taken first; the gain is what Gini's impurity `Σ_leaves N (1 − Σ_s p_s²)` loses,
+/// that is `Σ_s b_s²/B + Σ_s a_s²/A − Σ_s n_s²/N` for N rows of which B go below and A above.
+pub(crate) fn grow(release: &Release, schema: &Schema, most: usize) -> Forks {
+    let (width, strata) = (schema.width(), schema.strata());
+    let sample = Sample::of(release, schema);
+    let least = (LEAST_PART * sample.strata.len() as f64 / most.max(1) as f64) as usize;
+    let least = least.max(LEAST_ROWS);
+    let mut order: Vec<u32> = (0..sample.strata.len() as u32).collect();
+    let mut forks: Vec<Fork> = Vec::new();
+    let mut waiting = BinaryHeap::new();
+    let root = Group { first: 0, last: order.len(), parent: None };
+    waiting.extend(sample.best(&order, root, width, strata, least));
+    // Leaves are numbered when all forks are there.
+    while let Some(cut) = waiting.pop() {
+        if forks.len() + 1 >= most {
+            break;
+        }
+        let number = forks.len();
+        let Group { first, last, parent } = cut.group;
+        forks.push(Fork { at: cut.at as u32, edge: sample.edges[cut.at][cut.edge], below: OPEN, above: OPEN });
+        if let Some((parent, above)) = parent {
+            let way = if above { &mut forks[parent].above } else { &mut forks[parent].below };
+            *way = number as i32;
+        }
+        let column = &sample.bins[cut.at * sample.strata.len()..][..sample.strata.len()];
+        let rows = &mut order[first..last];
+        rows.sort_by_key(|&row| usize::from(column[row as usize]) > cut.edge);
+        let middle = first + rows.partition_point(|&row| usize::from(column[row as usize]) <= cut.edge);
+        for (first, last, above) in [(first, middle, false), (middle, last, true)] {
+            let group = Group { first, last, parent: Some((number, above)) };
+            waiting.extend(sample.best(&order, group, width, strata, least));
+        }
+    }
+    let mut leaf = 0;
+    for fork in &mut forks {
+        for way in [&mut fork.below, &mut fork.above] {
+            if *way == OPEN {
+                leaf += 1;
+                *way = -leaf;
+            }
+        }
+    }
+    Forks { forks }
+}
+
+/// A way that leads nowhere yet.
+const OPEN: i32 = i32::MIN;
+
+/// Drawn rows, column by column, as the number of edges at or below each code.
+struct Sample {
+    strata: Vec<u32>,
+    edges: Vec<Vec<u16>>,
+    bins: Vec<u8>,
+}
+
+/// Rows that came the same way: a part of the order, and the fork and side they come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Group {
+    first: usize,
+    last: usize,
+    parent: Option<(usize, bool)>,
+}
+
+/// The best question to a group.
+struct Cut {
+    gain: f64,
+    at: usize,
+    edge: usize,
+    group: Group,
+}
+
+impl PartialEq for Cut {
+    fn eq(&self, other: &Cut) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Cut {}
+
+impl PartialOrd for Cut {
+    fn partial_cmp(&self, other: &Cut) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Cut {
+    /// By gain; among equals the earlier rows first, so that the tree is the same on every machine.
+    fn cmp(&self, other: &Cut) -> std::cmp::Ordering {
+        self.gain.total_cmp(&other.gain).then(other.group.first.cmp(&self.group.first))
+    }
+}
+
+impl Sample {
+    fn of(release: &Release, schema: &Schema) -> Sample {
+        let width = schema.width();
+        let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
+        let draw = Draw::new(release, width, rows, TRIAL_SEED);
+        let (mut codes, mut strata) = (Vec::with_capacity(rows as usize * width), Vec::new());
+        for block in 0..draw.blocks() {
+            let drawn = draw.block(block);
+            codes.extend(drawn.units.iter().map(|&unit| code(unit)));
+            strata.extend(drawn.strata);
+        }
+        let mut sample = Sample { strata, edges: vec![Vec::new(); width], bins: Vec::new() };
+        let mut column = Vec::new();
+        for block in schema.blocks() {
+            let steps = schema.columns[block.column].kind.values();
+            for at in block.start..block.end() {
+                column.clear();
+                column.extend(codes.iter().skip(at).step_by(width));
+                let listed = block.form == Form::OneHot || at >= block.start + block.len;
+                sample.edges[at] = if listed { vec![SET] } else { edges(&column, steps) };
+                let edges = &sample.edges[at];
+                sample.bins.extend(column.iter().map(|&code| edges.partition_point(|&edge| edge <= code) as u8));
+            }
+        }
+        sample
+    }
+
+    /// The question with the largest gain, if there is one that leaves enough rows on both sides.
+    fn best(&self, order: &[u32], group: Group, width: usize, strata: usize, least: usize) -> Option<Cut> {
+        let rows = &order[group.first..group.last];
+        if rows.len() < 2 * least {
+            return None;
+        }
+        let mut all = vec![0_u32; strata];
+        rows.iter().for_each(|&row| all[self.strata[row as usize] as usize] += 1);
+        let square = |counts: &[u32]| counts.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>();
+        let now = square(&all) / rows.len() as f64;
+        let mut best: Option<Cut> = None;
+        let mut counts = vec![0_u32; (EDGES + 1) * strata];
+        for at in 0..width {
+            let column = &self.bins[at * self.strata.len()..][..self.strata.len()];
+            let bins = self.edges[at].len() + 1;
+            counts[..bins * strata].fill(0);
+            for &row in rows {
+                counts[usize::from(column[row as usize]) * strata + self.strata[row as usize] as usize] += 1;
+            }
+            let mut below = vec![0_u32; strata];
+            let mut above = all.clone();
+            let mut number = 0_usize;
+            for edge in 0..bins - 1 {
+                for s in 0..strata {
+                    let count = counts[edge * strata + s];
+                    below[s] += count;
+                    above[s] -= count;
+                    number += count as usize;
+                }
+                if number < least || rows.len() - number < least {
+                    continue;
+                }
+                let gain = square(&below) / number as f64 + square(&above) / (rows.len() - number) as f64 - now;
+                if gain > best.as_ref().map_or(1e-9, |best| best.gain) {
+                    best = Some(Cut { gain, at, edge, group });
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Where a coordinate may be cut: between values where these are few, else at quantiles.
+///
+/// A number that is written as one of V values at equal distances is cut halfway between two of them: a drawn number and
+/// the value it will be written as are on the same side.
+fn edges(column: &[u16], values: Option<u64>) -> Vec<u16> {
+    let mut sorted = column.to_vec();
+    sorted.sort_unstable();
+    let last = sorted.len().saturating_sub(1);
+    let quantile = |i: usize| sorted[last * i / (EDGES + 1)];
+    let between = |code: u16| match values {
+        Some(values) if (2..1 << 14).contains(&values) => {
+            let steps = (values - 1) as f64;
+            let value = (f64::from(code) / f64::from(Q) * steps).round().max(1.0);
+            ((value - 0.5) / steps * f64::from(Q)).ceil() as u16
+        }
+        _ => code,
+    };
+    let mut edges: Vec<u16> = if sorted.is_empty() { Vec::new() } else { (1..=EDGES).map(|i| between(quantile(i))).collect() };
+    if let Some(values) = values.filter(|&values| values <= EDGES as u64 + 1) {
+        edges = (1..values).map(|v| ((v as f64 - 0.5) / (values - 1) as f64 * f64::from(Q)).ceil() as u16).collect();
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges.retain(|&edge| edge > 0);
+    edges
+}
