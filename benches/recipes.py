@@ -1,4 +1,9 @@
-"""Generated tables, the same on every machine: mixtures in a subspace, and one that looks like wines."""
+"""Tables that need no download, the same on every machine: generated ones, and the digits of scikit-learn.
+
+Bounds are those of somebody who knows what is possible, not what occurs.
+"""
+
+import importlib.util
 
 import numpy as np
 import polars
@@ -42,7 +47,7 @@ def wine_like():
     hidden /= np.sqrt((loadings**2).sum(axis=0) + 1)
     skew = np.linspace(0.15, 0.6, width)
     values = np.exp(skew * hidden)
-    # Bounds of somebody who knows what is possible, not what occurs: some five deviations above the usual.
+    # Some five deviations above the usual.
     bounds = np.exp(skew * 4.8).round(1)
     score = 0.9 * hidden[:, 0] + 0.9 * hidden[:, 4] * hidden[:, 7] + 0.58 * rng.normal(size=rows)
     columns = [{"name": f"x{j}", "kind": "continuous", "min": 0.0, "max": bounds[j]} for j in range(width)]
@@ -52,7 +57,119 @@ def wine_like():
     return datasets.Dataset("wine_like", datasets.written(columns, {}), frame.with_columns(good), "csv")
 
 
+# What an instrument can show. Readings usually take up a fifth to a half of it.
+RANGES = [(-40.0, 125.0), (0.0, 10.0), (0.0, 500.0), (-2.0, 2.0), (800.0, 1_200.0)]
+
+
+def sensors():
+    """20,000 moments of 30 instruments without a label: five smooth courses, seen through curves.
+
+    A course is a sum of four waves. Each instrument sees a mixture of the courses through tanh, a mixture of their
+    squares, or both; its noise grows with one of the courses.
+    """
+    rng, rows, width, hidden = np.random.default_rng(3), 20_000, 30, 5
+    time = np.linspace(0, 1, rows)[:, None, None]
+    waves = np.sin(2 * np.pi * (rng.uniform(1, 40, size=(hidden, 4)) * time + rng.random((hidden, 4))))
+    courses = waves.sum(axis=2) / np.sqrt(2)
+    bent = np.tanh(courses @ rng.normal(size=(hidden, width)))
+    squares = (courses**2 - 1) @ rng.normal(size=(hidden, width)) / np.sqrt(2 * hidden)
+    share = np.resize([0.0, 0.5, 1.0], width)
+    noise = 0.15 * np.exp(0.6 * courses[:, rng.integers(hidden, size=width)]) * rng.normal(size=(rows, width))
+    readings = (1 - share) * bent + share * squares + noise
+    limits = [RANGES[j % len(RANGES)] for j in range(width)]
+    low, high = np.array(limits).T
+    values = np.clip(low + (high - low) * (0.5 + rng.uniform(0.08, 0.16, size=width) * readings), low, high)
+    columns = [{"name": f"s{j}", "kind": "continuous", "min": limits[j][0], "max": limits[j][1]} for j in range(width)]
+    frame = polars.from_numpy(values.round(4), schema=[column["name"] for column in columns])
+    return datasets.Dataset("sensors", datasets.written(columns, {}), frame, "parquet")
+
+
+# Skewed columns of customers: bounds, the usual value, the deviation of the logarithm, and what is added to it in each
+# segment. The first two are on a logarithmic scale.
+SKEWED = {
+    "income": (1_000.0, 1_000_000.0, 32_000.0, 0.45, (-0.5, 0.0, 0.3, 0.9)),
+    "spent": (1.0, 100_000.0, 400.0, 0.9, (-0.6, 0.5, 0.0, 1.2)),
+    "months": (0.0, 240.0, 22.0, 0.7, (-0.7, 0.4, 0.0, 0.5)),
+    "basket": (0.0, 500.0, 35.0, 0.6, (-0.3, 0.0, 0.2, 0.6)),
+    "visits": (0.0, 200.0, 9.0, 0.7, (0.0, 0.6, -0.5, 0.3)),
+    "distance": (0.0, 100.0, 6.0, 0.8, (-0.2, 0.0, 0.6, 0.1)),
+}
+# Shares of the categories in each of the four segments, in per cent.
+CHOICES = {
+    "channel": {"web": (60, 30, 20, 40), "shop": (10, 50, 60, 20), "phone": (30, 20, 20, 40)},
+    "region": {"north": (30, 20, 10, 20), "east": (20, 30, 10, 20), "south": (20, 20, 40, 10),
+               "west": (20, 20, 35, 10), "centre": (10, 10, 5, 40)},
+    "plan": {"free": (60, 5, 20, 1), "trial": (15, 2, 10, 1), "student": (15, 1, 2, 1), "basic": (6, 40, 40, 6),
+             "family": (1, 30, 20, 6), "plus": (1, 15, 5, 35), "business": (1, 2, 2, 20), "premium": (1, 5, 1, 30)},
+}
+SEGMENTS = (0.3, 0.35, 0.25, 0.1)
+# The share of answers that are missing in each segment: 15 % over all.
+UNANSWERED = (0.3, 0.06, 0.12, 0.09)
+
+
+def customers():
+    """12,000 customers, 8,400 of them for training: skewed numbers, categories, yes and no, gaps, and who leaves."""
+    rng, rows = np.random.default_rng(4), 12_000
+    segment = rng.choice(len(SEGMENTS), size=rows, p=SEGMENTS)
+    columns, cells, logarithms = [], {}, {}
+    for name, (low, high, usual, deviation, added) in SKEWED.items():
+        logarithms[name] = np.array(added)[segment] + deviation * rng.normal(size=rows)
+        # Who spends more comes more often, and has come for longer.
+        if name in ("months", "visits"):
+            logarithms[name] += 0.3 * logarithms["spent"]
+        scale = {"scale": "log"} if len(columns) < 2 else {}
+        columns.append({"name": name, "kind": "continuous", "min": low, "max": high, "decimals": 2} | scale)
+        cells[name] = np.clip(usual * np.exp(logarithms[name]), low, high).round(2)
+    for name, shares in CHOICES.items():
+        values, ends = list(shares), np.array(list(shares.values())).cumsum(axis=0)[:-1].T
+        picked = (100 * rng.random(rows)[:, None] > ends[segment]).sum(axis=1)
+        columns.append({"name": name, "kind": "categorical", "values": values})
+        cells[name] = np.array(values)[picked]
+    for name, shares in {"newsletter": (0.2, 0.5, 0.3, 0.7), "complaint": (0.25, 0.08, 0.12, 0.05)}.items():
+        columns.append({"name": name, "kind": "boolean"})
+        cells[name] = rng.random(rows) < np.array(shares)[segment]
+    mood = np.array((5.5, 7.5, 6.5, 8.0))[segment] - 2.0 * cells["complaint"] + 1.5 * rng.normal(size=rows)
+    columns.append({"name": "satisfaction", "kind": "continuous", "min": 0.0, "max": 10.0, "decimals": 1,
+                    "missing": "allow"})
+    answers = np.where(rng.random(rows) < np.array(UNANSWERED)[segment], np.nan, np.clip(mood, 0, 10).round(1))
+    cells["satisfaction"] = polars.Series(answers).fill_nan(None)
+    score = (-1.95 - 0.9 * logarithms["months"] - 0.5 * logarithms["visits"] - 0.45 * (mood - 6.5)
+             + 0.9 * cells["complaint"] - 0.5 * cells["newsletter"] + 0.7 * np.isin(cells["plan"], ["free", "trial"]))
+    columns.append({"name": "churn", "kind": "categorical", "values": ["no", "yes"], "role": "label"})
+    cells["churn"] = np.where(rng.random(rows) < 1 / (1 + np.exp(-score)), "yes", "no")
+    return datasets.Dataset("customers", datasets.written(columns, {}), polars.DataFrame(cells), "csv")
+
+
+def clusters():
+    """6,000 rows, 4,200 of them for training: five classes, each a mixture of two Gaussians of any shape."""
+    rng, rows, width, classes = np.random.default_rng(5), 6_000, 12, 5
+    centres = 2.0 * rng.normal(size=(classes, 2, width))
+    shapes = rng.normal(size=(classes, 2, width, width)) * rng.uniform(0.2, 0.5, size=(classes, 2, 1, 1))
+    label = rng.choice(classes, size=rows, p=[0.35, 0.25, 0.2, 0.12, 0.08])
+    part = (rng.random(rows) < 0.4).astype(int)
+    normal = rng.normal(size=(rows, width))
+    values = centres[label, part] + np.einsum("rij,rj->ri", shapes[label, part], normal)
+    columns = [{"name": f"x{j}", "kind": "continuous", "min": -10.0, "max": 10.0} for j in range(width)]
+    frame = polars.from_numpy(np.clip(values, -10, 10).round(4), schema=[column["name"] for column in columns])
+    columns.append({"name": "class", "kind": "categorical", "values": list("abcde"), "role": "label"})
+    classed = polars.Series("class", np.array(list("abcde"))[label])
+    return datasets.Dataset("clusters", datasets.written(columns, {}), frame.with_columns(classed), "csv")
+
+
+def digits():
+    """1,797 digits written by hand, 8 × 8 places of ink from 0 to 16, as scikit-learn has them."""
+    from sklearn.datasets import load_digits
+
+    values, label = load_digits(return_X_y=True)
+    columns = [{"name": f"p{j // 8}{j % 8}", "kind": "integer", "min": 0, "max": 16} for j in range(64)]
+    frame = polars.from_numpy(values.astype(np.int64), schema=[column["name"] for column in columns])
+    columns.append({"name": "digit", "kind": "categorical", "values": list("0123456789"), "role": "label"})
+    named = polars.Series("digit", label.astype(str))
+    return datasets.Dataset("digits", datasets.written(columns, {}), frame.with_columns(named), "csv")
+
+
 def every():
-    """The names of the generated tables, and how to make each."""
+    """The names of the tables that can be made here, and how to make each."""
     made = {name: lambda name=name, recipe=recipe: mixture(name, **recipe) for name, recipe in MIXTURES.items()}
-    return made | {"wine_like": wine_like}
+    made |= {"wine_like": wine_like, "sensors": sensors, "customers": customers, "clusters": clusters}
+    return made | ({"digits": digits} if importlib.util.find_spec("sklearn") else {})

@@ -17,10 +17,12 @@ sys.path.insert(0, str(ROOT / "benches"))
 import numpy as np
 import polars
 
+import accuracy
 import datasets
 import figures
 import recipes
 import report
+import summary
 
 MEASURED = ["w1_l2", "floor_l2", "ceiling_l2", "w1_linf", "floor_linf", "ceiling_linf", "line", "variation"]
 MEASURED += ["correlation", "logistic", "forest", "svm"]
@@ -99,10 +101,106 @@ class Measures(unittest.TestCase):
 
     def test_generated_tables(self):
         made = recipes.every()
-        self.assertEqual(sorted(made), ["gen100", "gen20", "gen50", "wine_like"])
+        names = ["clusters", "customers", "digits", "gen100", "gen20", "gen50", "sensors", "wine_like"]
+        self.assertEqual(sorted(made), names)
         self.assertEqual(made["gen20"]().frame.shape, (2_000, 20))
         training, held_out = made["wine_like"]().split(0)
         self.assertEqual((training.shape, held_out.height), ((3_428, 12), 1_470))
+        sensors = made["sensors"]()
+        self.assertEqual((sensors.frame.shape, sensors.label), ((20_000, 30), None))
+        self.assertEqual((made["clusters"]().frame.shape, made["digits"]().frame.shape), ((6_000, 13), (1_797, 65)))
+        self.assertEqual([column.width() for column in map(self.label_of, ("clusters", "digits"))], [5, 10])
+
+    def label_of(self, name):
+        return recipes.every()[name]().label
+
+    def test_generated_tables_are_the_same_everywhere(self):
+        means = {"sensors": {"s0": 41.8953, "s29": 1003.6802}, "clusters": {"x0": -0.6681, "x11": -1.3440}}
+        for name, columns in means.items():
+            frame = recipes.every()[name]().frame
+            for column, mean in columns.items():
+                self.assertAlmostEqual(frame[column].mean(), mean, 3)
+
+    def test_generated_cells_keep_to_their_schema(self):
+        for name in ("sensors", "customers", "clusters", "digits", "wine_like"):
+            made = recipes.every()[name]()
+            for column in made.columns:
+                cells = made.frame[column.name]
+                self.assertEqual(cells.null_count() > 0, column.may_miss, (name, column.name))
+                if column.numeric:
+                    self.assertTrue(column.keys["min"] <= cells.min() <= cells.max() <= column.keys["max"])
+                else:
+                    self.assertLessEqual(set(cells.cast(polars.String)), set(column.values))
+
+    def test_customers_are_mixed(self):
+        made = recipes.every()["customers"]()
+        kinds = [column.kind for column in made.columns]
+        counts = [kinds.count(kind) for kind in ("continuous", "categorical", "boolean")]
+        self.assertEqual((made.frame.shape, counts), ((12_000, 13), [7, 4, 2]))
+        self.assertEqual([column.keys.get("scale") for column in made.columns].count("log"), 2)
+        self.assertAlmostEqual(made.frame["satisfaction"].is_null().mean(), 0.15, delta=0.01)
+        self.assertAlmostEqual((made.frame["churn"] == "yes").mean(), 0.25, delta=0.01)
+        # Who has no plan that costs something answers least.
+        silent = made.frame.group_by("plan").agg(polars.col("satisfaction").is_null().mean())
+        shares = dict(silent.iter_rows())
+        self.assertGreater(shares["free"], 1.5 * shares["basic"])
+
+    def test_every_table_is_in_one_half(self):
+        tables = [table for half in accuracy.HALVES.values() for table in half]
+        self.assertEqual(len(tables), len(set(tables)))
+        self.assertEqual(sorted(accuracy.HALF_OF), sorted(tables))
+        self.assertLessEqual(set(recipes.every()), set(tables))
+        page = (ROOT / "docs" / "accuracy.md").read_text()
+        for half, names in accuracy.HALVES.items():
+            self.assertIn(f"| `--half {half}` | {', '.join(names)} |", page)
+
+
+class Summary(unittest.TestCase):
+    """The default beside its bounds and the baselines, from results that are made up."""
+
+    def cells(self, **methods):
+        """The cells of one table from W1 and floor of each method; the ceiling is 2."""
+        runs = []
+        for method, distances in methods.items():
+            about = {"table": "t", "epsilon": 1.0, "method": method, "seed": 0}
+            told = dict(zip(("w1_l2", "floor_l2"), distances, strict=True)) if isinstance(distances, tuple) else None
+            runs.append(about | ({"figures": told | {"ceiling_l2": 2.0}} if told else {"refused": distances}))
+        return report.cells(runs)
+
+    def row(self, **methods):
+        text = summary.markdown(self.cells(**methods), {"t": "check"})
+        return text.splitlines()[2], text.splitlines()[-1]
+
+    def test_ratios_by_hand(self):
+        row, told = self.row(default=(0.5, 0.25), paper=(1.0, 0.25), gaussian=(0.75, 0.25))
+        self.assertEqual(row, "| t | check | 1 | 2.00 | 3.00 | 1.50 | 0.25 |")
+        self.assertIn("in 0 of 3 comparisons", told)
+
+    def test_worse_is_bold(self):
+        row, told = self.row(default=(2.5, 0.5), paper=(1.5, 0.5), gaussian=(2.49, 0.5))
+        self.assertEqual(row, "| t | check | 1 | 5.00 | **0.50** | **0.996** | **1.25** |")
+        self.assertIn("in 3 of 3 comparisons", told)
+
+    def test_what_is_not_there_is_not_compared(self):
+        row, told = self.row(default=(0.5, 0.25), gaussian="no")
+        self.assertEqual(row, "| t | check | 1 | 2.00 | – | – | 0.25 |")
+        self.assertIn("in 0 of 1 comparisons", told)
+        self.assertEqual(self.row(default="too | few")[0], "| t | check | 1 | refused: too \\| few |  |  |  |")
+        self.assertIn("was not tried", summary.markdown(self.cells(paper=(0.5, 0.25)), {}))
+
+    def test_at_the_floor(self):
+        row, _ = self.row(default=(0.25, 0.26), paper=(0.5, 0.25))
+        self.assertEqual(row, "| t | check | 1 | 0.96 | ∞ | – | 0.12 |")
+        self.assertIn("| – | – |", self.row(default=(0.25, 0.25), paper=(0.25, 0.25))[0])
+        self.assertIn("| **0.00** | – |", self.row(default=(0.5, 0.25), paper=(0.2, 0.25))[0])
+
+    def test_tables_come_in_their_order_and_then_epsilon(self):
+        runs = [{"table": table, "epsilon": epsilon, "method": "default", "seed": 0,
+                 "figures": {"w1_l2": 1.0, "floor_l2": 1.0, "ceiling_l2": 2.0}}
+                for table in ("z", "a") for epsilon in (4.0, 0.5)]
+        lines = summary.markdown(report.cells(runs), {"z": "tuning"}).splitlines()[2:6]
+        found = [[word.strip() for word in line.split("|")[1:4]] for line in lines]
+        self.assertEqual(found, [["z", "tuning", "0.5"], ["z", "tuning", "4"], ["a", "", "0.5"], ["a", "", "4"]])
 
 
 def tiny_tables(folder):
@@ -159,7 +257,8 @@ class Whole(unittest.TestCase):
             place.mkdir(parents=True)
             cells.write_csv(place / "seed=0.csv")
         page = self.folder / "page.md"
-        page.write_text("before\n<!-- results -->\nold\n<!-- end of results -->\nafter\n")
+        marked = "<!-- {0} -->\nstale\n<!-- end of {0} -->\n"
+        page.write_text(f"before\n{marked.format('results')}between\n{marked.format('summary')}after\n")
 
         methods = "default,paper,nonsense,plane=--dimension 1"
         words = ["--tables", "plain,mixed", "--epsilons", "1", "--rivals", self.folder / "rivals", "--markdown", page]
@@ -195,8 +294,10 @@ class Whole(unittest.TestCase):
 
         text = page.read_text()
         self.assertTrue(text.startswith("before\n<!-- results -->\n\n### ε = 1\n"))
-        self.assertTrue(text.endswith("<!-- end of results -->\nafter\n"))
-        self.assertNotIn("old", text)
+        self.assertIn("<!-- end of results -->\nbetween\n<!-- summary -->\n\n| table | half | ε | ", text)
+        self.assertTrue(text.endswith(" over seeds.\n\n<!-- end of summary -->\nafter\n"))
+        self.assertIn("### What this says\n\n| table | half |", done.stdout)
+        self.assertNotIn("stale", text)
         self.assertIn("| nonsense | refused: ", text)
         self.assertEqual(self.bench("--report").stdout.strip(), done.stdout.strip())
         self.assertIn("plain,1.0,copy,w1_l2,", (self.folder / "output" / "results.csv").read_text())
