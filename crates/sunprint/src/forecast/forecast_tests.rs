@@ -59,8 +59,9 @@ fn the_reach_of_the_contrasts_is_that_of_the_fit() {
         let apart = (centre.codes[1] as f64 - centre.codes[0] as f64) / 2.0;
         let mut codes = Codes::with_capacity(width, rows as usize);
         for i in 0..rows {
-            let away = if i % 2 == 0 { 1.0 } else { -1.0 } * TYPICAL_SPREAD.sqrt() * f64::from(Q);
-            let place = |j: usize| 0.5 * f64::from(Q) + if j % 2 == 0 { -apart } else { apart };
+            let deviation = TYPICAL_SPREAD.sqrt() * f64::from(Q);
+            let away = if i.is_multiple_of(2) { deviation } else { -deviation };
+            let place = |j: usize| 0.5 * f64::from(Q) + if j.is_multiple_of(2) { -apart } else { apart };
             let row: Vec<u16> = (0..width).map(|j| (place(j) + away) as u16).collect();
             codes.push(&row, (i / 2 % 2) as u32);
         }
