@@ -172,7 +172,7 @@ fn odd_tables() -> Vec<(&'static str, usize, usize, Codes)> {
         one("corners", 3, 1, corners),
         one("a stratum without rows", 3, 4, half_empty),
         one("one row in two strata", 2, 2, rows(vec![9, 9], 1)),
-        one("65 strata", 2, 65, random_rows(2, 65, 90, 5)),
+        one("65 strata, more than rows", 2, 65, random_rows(2, 65, 24, 5)),
     ]
 }
 
