@@ -9,7 +9,7 @@ mod noise;
 mod outlook;
 
 use crate::plan::{Facts, Shares};
-use crate::schema::Schema;
+use crate::schema::{Form, Schema};
 use serde::Serialize;
 
 pub use cost::Cost;
@@ -25,8 +25,10 @@ pub struct Question {
     pub width: usize,
     /// The coordinates that are not those of categories.
     pub lines: usize,
-    /// The columns that they come from.
+    /// Columns whose values can be counted one by one: all but those that split the table, and angles.
     pub columns: usize,
+    /// Columns of categories without an order: those of the other coordinates.
+    pub categories: usize,
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -52,7 +54,8 @@ pub struct Forecast {
     pub verdict: Verdict,
 }
 
-/// Whether the rows suffice: whether the leading directions of a typical table stand out of the noise.
+/// Whether the rows suffice: whether the fit looks for directions, and the leading ones of a typical table stand out of
+/// the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "rows")]
 pub enum Verdict {
@@ -63,9 +66,16 @@ pub enum Verdict {
         /// d′: those that are measured in detail.
         measured: usize,
     },
-    /// So many rows would do, rounded up to two digits; nothing where no number of rows would.
+    /// Directions are looked for and likely to drown. So many rows would do, rounded up to two digits; nothing where no
+    /// number of rows would.
     TooFew {
         /// Rows that would do.
+        would_do: Option<u64>,
+    },
+    /// No direction is looked for ([`Facts::few_rows`]): the stages with a share measure means and counts, and that is
+    /// all. So many rows would do, as above.
+    OnlyMeans {
+        /// Rows with which directions are looked for and found.
         would_do: Option<u64>,
     },
 }
@@ -81,8 +91,9 @@ const SMALLEST_EPSILON: f64 = 1e-4;
 impl Question {
     /// About a table with this schema.
     pub fn new(schema: &Schema, rows: u64, epsilon: f64, delta: Option<f64>) -> Question {
-        let Facts { width, lines, columns, strata, .. } = Facts::of(schema, rows, epsilon);
-        Question { rows: rows.max(1), width: width.max(1), lines, columns, strata: strata.max(1), epsilon, delta }
+        let Facts { rows, width, lines, columns, strata, .. } = Facts::of(schema, rows.max(1), epsilon);
+        let categories = schema.blocks().iter().filter(|block| block.form == Form::OneHot).count();
+        Question { rows, width: width.max(1), lines, columns, categories, strata: strata.max(1), epsilon, delta }
     }
 
     /// What the shares depend on.
@@ -94,53 +105,70 @@ impl Question {
     /// What can be expected.
     pub fn forecast(&self) -> Forecast {
         let shares = Shares::for_table(&self.facts());
-        // What directions would cost is told even where the rows are too few for any.
-        let directions = Shares::with_directions(&self.facts());
         Forecast {
             question: *self,
             shares,
-            noise: Noise::of(self, &directions),
+            noise: Noise::of(self, &shares),
             outlooks: Spectrum::ALL.iter().map(|&spectrum| self.outlook(spectrum)).collect(),
-            cost: Cost::of(self),
-            verdict: self.verdict(),
+            cost: Cost::of(self, &shares),
+            verdict: self.verdict(&shares),
         }
     }
 
-    /// The predicted error for a spectrum: the least over this ε and smaller ones.
+    /// What to expect for a spectrum. The directions are those of this ε; the error is the least over it and smaller ones.
     ///
-    /// Shares and clip change with ε by rules that were tuned, not proved. Whoever may spend ε may also spend less, so
-    /// that a prediction never has to grow with ε.
+    /// Shares and clip change with ε by rules that were tuned, not proved, and at one ε the fit turns from means to
+    /// directions. Whoever may spend ε may also spend less, so that a prediction never has to grow with ε.
     pub fn outlook(&self, spectrum: Spectrum) -> Outlook {
-        let mut best = outlook::at(self, spectrum);
-        for step in 1..=12 {
-            let less = Question { epsilon: self.epsilon * 0.5_f64.powf(0.25 * f64::from(step)), ..*self };
-            let other = outlook::at(&less, spectrum);
-            if other.w1 < best.w1 {
-                best = other;
-            }
-        }
-        best
+        let here = outlook::at(self, spectrum);
+        let less = (1..=12).map(|step| self.epsilon * 0.5_f64.powf(0.25 * f64::from(step)));
+        let others = less.chain(self.last_of_means());
+        let w1 = |epsilon: f64| outlook::at(&Question { epsilon, ..*self }, spectrum).w1;
+        Outlook { w1: others.map(w1).fold(here.w1, f64::min), ..here }
     }
 
-    fn verdict(&self) -> Verdict {
+    /// The largest ε below this one at which the fit would measure means alone, if there is one.
+    fn last_of_means(&self) -> Option<f64> {
+        let few = |epsilon: f64| Facts { epsilon, ..self.facts() }.few_rows();
+        let (mut low, mut high) = (SMALLEST_EPSILON, self.epsilon);
+        if few(high) || !few(low) {
+            return None;
+        }
+        while high / low > 1.0 + 1e-6 {
+            let middle = (low * high).sqrt();
+            if few(middle) { low = middle } else { high = middle }
+        }
+        Some(low)
+    }
+
+    fn verdict(&self, shares: &Shares) -> Verdict {
         let wanted = WANTED.min(self.width);
-        let found = |rows: u64| outlook::at(&Question { rows, ..*self }, Spectrum::Decaying).above >= wanted;
+        let found = |rows: u64| {
+            let asked = Question { rows, ..*self };
+            !asked.facts().few_rows() && outlook::at(&asked, Spectrum::Decaying).above >= wanted
+        };
         if found(self.rows) {
-            let outlook = self.outlook(Spectrum::Decaying);
+            let outlook = outlook::at(self, Spectrum::Decaying);
             return Verdict::Enough { directions: outlook.above, measured: outlook.dimension };
         }
+        let would_do = self.fewest(found).map(two_digits);
+        if shares.moments == 0 { Verdict::OnlyMeans { would_do } } else { Verdict::TooFew { would_do } }
+    }
+
+    /// The fewest rows, from these on, for which something holds; up to a part in 200.
+    fn fewest(&self, holds: impl Fn(u64) -> bool) -> Option<u64> {
         let (mut low, mut high) = (self.rows, self.rows);
-        while !found(high) {
+        while !holds(high) {
             if high >= MOST_ROWS {
-                return Verdict::TooFew { would_do: None };
+                return None;
             }
             (low, high) = (high, high.saturating_mul(2));
         }
         while high - low > low / 200 + 1 {
             let middle = low + (high - low) / 2;
-            if found(middle) { high = middle } else { low = middle }
+            if holds(middle) { high = middle } else { low = middle }
         }
-        Verdict::TooFew { would_do: Some(two_digits(high)) }
+        Some(high)
     }
 
     /// The smallest ε whose predicted error is at most `wish`, up to a hundredth of itself; none if 100 is too small.

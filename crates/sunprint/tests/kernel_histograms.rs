@@ -1,24 +1,12 @@
 //! The noise of histograms against closed forms, and what they write down. Each comparison has a false-alarm rate of
 //! 1e-7 for a fresh seed (see `law`); the seeds are fixed, so that a passing test keeps passing.
 
-#[path = "../src/privacy/law.rs"]
-mod law;
+mod kernel_support;
 
-use law::{Verdict, cells, gaussian_law, laplace_law};
+use kernel_support::law::{Verdict, cells, gaussian_law, laplace_law};
+use kernel_support::{concentrated, pure};
 use sunprint::error::Kind;
-use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, Privacy, Ratio, Sensitive};
-
-fn pure() -> Charge {
-    let [charge] = Budget::pure("2".parse::<Epsilon>().unwrap()).split([1]).unwrap();
-    charge
-}
-
-fn concentrated() -> Charge {
-    let budget =
-        Budget::concentrated_danger(Ratio::new(1, 2).unwrap(), "2".parse().unwrap(), "1e-6".parse().unwrap()).unwrap();
-    let [charge] = budget.split([1]).unwrap();
-    charge
-}
+use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, Privacy, Sensitive};
 
 fn nothing() -> Charge {
     let [_, charge] = Budget::pure("2".parse::<Epsilon>().unwrap()).split([1, 0]).unwrap();

@@ -1,23 +1,11 @@
 //! The noise that mechanisms really add, against closed forms. Each comparison has a false-alarm rate of 1e-7 for a
 //! fresh seed (see `law`); the seeds are fixed, so that a passing test keeps passing.
 
-#[path = "../src/privacy/law.rs"]
-mod law;
+mod kernel_support;
 
-use law::{Verdict, cells, gaussian_law, laplace_law};
-use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, LatticeShares, PathTree, Ratio, Sensitive};
-
-fn pure() -> Charge {
-    let [charge] = Budget::pure("2".parse::<Epsilon>().unwrap()).split([1]).unwrap();
-    charge
-}
-
-fn concentrated() -> Charge {
-    let budget =
-        Budget::concentrated_danger(Ratio::new(1, 2).unwrap(), "2".parse().unwrap(), "1e-6".parse().unwrap()).unwrap();
-    let [charge] = budget.split([1]).unwrap();
-    charge
-}
+use kernel_support::law::{Verdict, cells, gaussian_law, laplace_law};
+use kernel_support::{concentrated, pure};
+use sunprint::privacy::{Charge, Kernel, LatticeShares, PathTree, Sensitive};
 
 /// The right law is accepted; scales 0.7 and 1.3 times as wide are rejected.
 fn check(name: &str, law: impl Fn(f64) -> Vec<(i128, f64)>, draws: &[i128]) {

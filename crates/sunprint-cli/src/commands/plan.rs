@@ -98,7 +98,18 @@ fn one(text: &mut String, forecast: &Forecast, columns: usize) {
         percent(deviation),
         digits(noise.variance),
     );
-    let _ = writeln!(text, "  a direction       drowns below a variance of about {}", digits(noise.edge));
+    if let Some(distribution) = noise.distribution {
+        let _ = writeln!(text, "  its values        the part up to any value off by about {}", percent(distribution));
+    }
+    if let Some(mean) = noise.stratum_mean {
+        let _ = writeln!(text, "  a stratum's mean  off by about {} of its range", percent(mean));
+    }
+    match noise.edge {
+        Some(edge) => {
+            let _ = writeln!(text, "  a direction       drowns below a variance of about {}", digits(edge));
+        }
+        None => text.push_str("  directions        none is looked for\n"),
+    }
     let mut line = |cells: [&str; 5]| {
         let [name, strongest, found, measured, w1] = cells;
         let _ = writeln!(text, "  {name:<16}  {strongest:>19}   {found:>5}   {measured:>8}   {w1}");
@@ -107,7 +118,7 @@ fn one(text: &mut String, forecast: &Forecast, columns: usize) {
     for outlook in &forecast.outlooks {
         line([
             outlook.spectrum.name(),
-            &format!("{} × noise", digits(outlook.leading_over_edge)),
+            &outlook.leading_over_edge.map_or_else(|| "–".to_owned(), |over| format!("{} × noise", digits(over))),
             &outlook.above.to_string(),
             &outlook.dimension.to_string(),
             &digits(outlook.w1),
@@ -137,10 +148,29 @@ fn verdict(forecast: &Forecast, columns: usize) -> String {
             let directions = counted(directions as u64, "direction");
             format!("enough rows: expect about {directions}, and the shape in {measured} of them")
         }
+        Verdict::OnlyMeans { would_do } => {
+            let rows = match would_do {
+                Some(rows) => format!("about {} rows would do", thousands(rows)),
+                None => "no number of rows would do".to_owned(),
+            };
+            format!("too few rows for directions at this epsilon: {} only; {rows}", measured(forecast))
+        }
         Verdict::TooFew { would_do: Some(rows) } => {
             format!("too few rows for {columns} at this epsilon: about {} would do", thousands(rows))
         }
         Verdict::TooFew { would_do: None } => format!("no number of rows is enough for {columns} at this epsilon"),
+    }
+}
+
+/// What a fit without directions measures.
+fn measured(forecast: &Forecast) -> &'static str {
+    let shares = &forecast.shares;
+    match (shares.centre > 0, shares.contrasts > 0, shares.measure > 0) {
+        (true, true, _) => "means of columns and of each stratum",
+        (true, false, true) => "means of columns and sizes of strata",
+        (true, false, false) => "means of columns",
+        (false, true, _) => "means of each stratum",
+        (false, false, _) => "sizes of strata",
     }
 }
 

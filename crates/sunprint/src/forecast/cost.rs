@@ -1,6 +1,7 @@
 //! Time and memory, roughly: the figures of `docs/performance.md`, two cores, a Parquet file.
 
 use super::Question;
+use crate::plan::Shares;
 use serde::Serialize;
 
 /// What a fit takes.
@@ -26,10 +27,16 @@ const BASE: f64 = 20e6;
 const MATRICES: f64 = 5.0;
 
 impl Cost {
-    pub(super) fn of(question: &Question) -> Cost {
+    /// Means alone take no products.
+    pub(super) fn of(question: &Question, shares: &Shares) -> Cost {
         let (n, d) = (question.rows as f64, question.width as f64);
         let codes = n * (2.0 * d + 4.0);
-        let work = READING * n * d + PRODUCTS * n * d * d / 2.0 + CUBES * d * d * d;
+        let reading = READING * n * d;
+        if shares.moments == 0 {
+            let sums = 2.0 * 8.0 * d * question.strata as f64;
+            return Cost { bytes: BASE + codes + sums, seconds: 1e-9 * reading };
+        }
+        let work = reading + PRODUCTS * n * d * d / 2.0 + CUBES * d * d * d;
         Cost { bytes: BASE + codes + MATRICES * 8.0 * d * d, seconds: 1e-9 * work + LATTICE * (n / 1e6).min(1.0) }
     }
 }

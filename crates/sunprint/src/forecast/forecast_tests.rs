@@ -1,13 +1,13 @@
-use super::noise::{amount, moment_noise};
+use super::noise::{amount, contrast_reach, first_release, moment_noise};
 use super::*;
 use crate::privacy::{NoiseScale, NoisyMoments, Privacy, Ratio};
-use crate::subspace::{Centre, Covariance, MomentLayout};
-use crate::tally::codes::Q;
-use crate::tally::grid_radius;
+use crate::subspace::{Centre, Covariance, MomentLayout, TYPICAL_SPREAD};
+use crate::tally::codes::{Codes, Q};
+use crate::tally::{Work, grid_radius};
 use proptest::prelude::*;
 
 fn question(rows: u64, width: usize, strata: usize, epsilon: f64, delta: Option<f64>) -> Question {
-    Question { rows, width, lines: width, columns: width, strata, epsilon, delta }
+    Question { rows, width, lines: width, columns: width, categories: 0, strata, epsilon, delta }
 }
 
 /// The noise of the second release is what the fit itself says of moments with that noise.
@@ -42,6 +42,39 @@ fn the_edge_is_that_of_the_fit() {
     }
 }
 
+/// The contrasts are clamped where the fit clamps them: a typical table, without noise that moves it.
+#[test]
+fn the_reach_of_the_contrasts_is_that_of_the_fit() {
+    let (rows, width) = (400_u64, 10);
+    let column = |j| format!("[[column]]\nname = \"x{j}\"\nkind = \"continuous\"\nmin = 0\nmax = 1\n");
+    let label = "[[column]]\nname = \"y\"\nkind = \"boolean\"\nrole = \"label\"\n";
+    let text: Vec<String> = (0..width).map(column).chain([label.to_string()]).collect();
+    let schema = Schema::parse(&text.concat(), "s.toml").unwrap();
+    for delta in [None, Some("1e-6")] {
+        let budget = crate::plan::budget("0.5".parse().unwrap(), delta.map(|d| d.parse().unwrap())).unwrap();
+        let asked = Question::new(&schema, rows, 0.5, delta.map(|d| d.parse().unwrap()));
+        let shares = Shares::for_table(&asked.facts());
+        let (_, centre) = first_release(&asked, &shares);
+        // Noise would carry the means apart by as much as the forecast does.
+        let apart = (centre.codes[1] as f64 - centre.codes[0] as f64) / 2.0;
+        let mut codes = Codes::with_capacity(width, rows as usize);
+        for i in 0..rows {
+            let deviation = TYPICAL_SPREAD.sqrt() * f64::from(Q);
+            let away = if i.is_multiple_of(2) { deviation } else { -deviation };
+            let place = |j: usize| 0.5 * f64::from(Q) + if j.is_multiple_of(2) { -apart } else { apart };
+            let row: Vec<u16> = (0..width).map(|j| (place(j) + away) as u16).collect();
+            codes.push(&row, (i / 2 % 2) as u32);
+        }
+        let plan = crate::plan::Plan::default();
+        let kernel = crate::privacy::Kernel::quiet();
+        let mut fit = crate::fit::Fit::begin_with_danger_kernel(&schema, plan, budget, rows, kernel).unwrap();
+        fit.absorb(fit.next_pass().unwrap().tally(&codes)).unwrap();
+        let Some(Work::Clamped(spec)) = fit.next_pass().map(|pass| pass.work) else { panic!("no contrasts") };
+        let ratio = f64::from(spec.reach) / f64::from(contrast_reach(&centre));
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+    }
+}
+
 #[test]
 fn a_share_of_the_budget_is_what_the_fit_spends() {
     let pure = question(1000, 10, 1, 2.0, None);
@@ -66,16 +99,37 @@ fn spectra_add_up_and_fall() {
 fn few_rows_are_too_few_and_as_many_as_said_would_do() {
     for (width, epsilon) in [(500, 1.0), (20, 0.1), (5, 1.0)] {
         let asked = question(100, width, 1, epsilon, None);
-        let Verdict::TooFew { would_do: Some(rows) } = asked.forecast().verdict else { panic!("{width} {epsilon}") };
+        let (Verdict::OnlyMeans { would_do } | Verdict::TooFew { would_do }) = asked.forecast().verdict else {
+            panic!("{width} {epsilon}")
+        };
+        let rows = would_do.unwrap();
         let enough = Question { rows, ..asked }.forecast().verdict;
         assert!(
             matches!(enough, Verdict::Enough { directions, measured } if directions >= 1 && measured >= 1),
             "{enough:?}"
         );
         let fewer = Question { rows: rows * 9 / 10, ..asked }.forecast().verdict;
-        assert!(matches!(fewer, Verdict::TooFew { .. }), "{width} {epsilon} {rows}: {fewer:?}");
+        assert!(
+            matches!(fewer, Verdict::TooFew { .. } | Verdict::OnlyMeans { .. }),
+            "{width} {epsilon} {rows}: {fewer:?}"
+        );
     }
     assert_eq!([two_digits(7), two_digits(100), two_digits(101), two_digits(39_999)], [7, 100, 110, 40_000]);
+}
+
+/// Where the rule of the shares says so, and nowhere else, only means are predicted.
+#[test]
+fn means_alone_are_predicted_where_they_are_all() {
+    for strata in [1, 2, 3, 4, 16, 17] {
+        for rows in [20, 200, 390, 410, 2_490, 2_510, 1_000_000] {
+            let asked = question(rows, 20, strata, 1.0, None);
+            let forecast = asked.forecast();
+            let few = asked.facts().few_rows();
+            assert_eq!(matches!(forecast.verdict, Verdict::OnlyMeans { .. }), few, "{strata} {rows}");
+            assert!(forecast.outlooks.iter().all(|o| o.leading_over_edge.is_none() == few && (o.above == 0 || !few)));
+            assert_eq!(forecast.noise.stratum_mean.is_some(), few && (2..=16).contains(&strata));
+        }
+    }
 }
 
 #[test]

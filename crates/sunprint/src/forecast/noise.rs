@@ -5,9 +5,10 @@ use crate::fit::{centre_noise, scalar_noise};
 use crate::math::zcdp;
 use crate::plan::{Shares, Tuning, difficulty};
 use crate::privacy::Privacy;
-use crate::subspace::{Before, Centre, MomentLayout, TYPICAL_SPREAD, clip_radius};
+use crate::schema::HOT;
+use crate::subspace::{Before, Centre, MomentLayout, TYPICAL_SPREAD, clip_radius, contrast_span, helmert};
 use crate::tally::codes::Q;
-use crate::tally::grid_radius;
+use crate::tally::{ClampedSums, grid_radius};
 use serde::Serialize;
 
 /// Standard deviations of released numbers, in units: 1 is the width of a column's bounds.
@@ -15,10 +16,16 @@ use serde::Serialize;
 pub struct Noise {
     /// What is left of the noise in a column's mean once all is released.
     pub mean: f64,
-    /// In a column's variance; a typical one is [`Noise::typical_variance`].
+    /// The same in a stratum's mean, where only means are measured and strata have their own. Strata have equally many
+    /// rows here.
+    pub stratum_mean: Option<f64>,
+    /// In a column's variance; a typical one is [`Noise::typical_variance`]. Where only means are measured all columns
+    /// have one variance in common.
     pub variance: f64,
-    /// Directions with less variance than about this drown.
-    pub edge: f64,
+    /// Directions with less variance than about this drown. Nothing where none is looked for.
+    pub edge: Option<f64>,
+    /// In the part of the rows up to a value, where the values of columns are counted one by one.
+    pub distribution: Option<f64>,
     /// The variance of a column that is assumed where nothing is known.
     pub typical_variance: f64,
 }
@@ -37,32 +44,113 @@ impl Noise {
     ///
     /// The first release is read as the fit reads it, for a table with a typical spread whose columns have means at 0.3
     /// and 0.7 by turns. The noise σ of a mean carries them apart, to `½ ± √(0.2² + σ²)`: the fit takes σ² from how far
-    /// they are apart, and without it would find them closer together the more noise there is.
+    /// they are apart, and without it would find them closer together the more noise there is. Categories are taken to
+    /// be as many in each of their columns.
     pub(super) fn of(question: &Question, shares: &Shares) -> Noise {
-        let (d, n, q) = (question.width as f64, question.rows as f64, f64::from(Q));
-        let (centre, privacy) = amount(question, shares.centre);
-        let sum_noise = centre_noise(question.width, centre, privacy);
-        let square_noise = scalar_noise(d * q * q, amount(question, shares.spread).0, privacy);
-        let apart = (0.04 + (sum_noise / (n * q)).powi(2)).sqrt();
-        let place = |j: usize| if j.is_multiple_of(2) { 0.5 - apart } else { 0.5 + apart };
-        let sums: Vec<i64> = (0..question.width).map(|j| (n * q * place(j)) as i64).collect();
-        // T/(4nQ²) is the mean of ‖x − ½‖²: the spread and the squares of the means around the middle.
-        let square = 4.0 * n * q * q * d * (TYPICAL_SPREAD + 0.04);
-        let before = vec![Before::Open; question.width];
-        let centre = Centre::read(question.rows, &before, &sums, square as i128, sum_noise, square_noise);
+        let (d, n) = (question.width as f64, question.rows as f64);
+        let (before, centre) = first_release(question, shares);
+        let typical_variance = match question.width - question.lines {
+            0 => TYPICAL_SPREAD,
+            _ => (TYPICAL_SPREAD * question.lines as f64 + centre.categories) / d,
+        };
+        // Over all coordinates: the root of the mean square.
+        let over = |one: &dyn Fn(f64) -> f64| (centre.doubts.iter().map(|&x| one(x).powi(2)).sum::<f64>() / d).sqrt();
+        let first = over(&|doubt| doubt);
+        let distribution = (shares.marginals > 0).then(|| distribution_noise(question, shares));
+        let stratum_mean = (shares.contrasts > 0).then(|| first.hypot(contrast_noise(question, shares, &centre)));
+        if shares.moments == 0 {
+            // What Centre::read draws towards the typical spread keeps an error smaller than either.
+            let open = question.lines as f64;
+            let common = together(centre.spread_noise, TYPICAL_SPREAD * open) / open;
+            let variance = if question.lines == 0 { typical_variance } else { common };
+            return Noise { mean: first, stratum_mean, variance, edge: None, distribution, typical_variance };
+        }
         let clip = Tuning::default().clip_at(difficulty(question.rows, question.width, question.epsilon));
         let layout = MomentLayout::new(question.width, question.strata);
         let (moments, privacy) = amount(question, shares.moments);
         let (entry, edge) = moment_noise(layout, moments, privacy);
-        let unit = f64::from(clip_radius(&centre, &before, clip)) / (grid_radius(question.width) as f64 * q);
+        let unit = f64::from(clip_radius(&centre, &before, clip)) / (grid_radius(question.width) as f64 * f64::from(Q));
         // The anchor of the constant coordinate is √(K²/10): the mean's noise is that of an entry over it.
         let again = entry / (GRID_ANCHOR * n) * unit;
-        let first = centre.doubts[0];
-        let mean = again * first / (again * again + first * first).sqrt();
         let square = unit * unit / n;
         let variance = std::f64::consts::SQRT_2 * entry * square;
-        Noise { mean, variance, edge: edge * square, typical_variance: TYPICAL_SPREAD }
+        let edge = Some(edge * square);
+        let mean = over(&|doubt| together(again, doubt));
+        Noise { mean, stratum_mean, variance, edge, distribution, typical_variance }
     }
+}
+
+/// What is left if two measurements with these errors, or one and what was known before, are put together.
+fn together(one: f64, other: f64) -> f64 {
+    one * other / (one * one + other * other).sqrt().max(f64::MIN_POSITIVE)
+}
+
+/// The coordinates as the fit sees them, and its first release.
+pub(super) fn first_release(question: &Question, shares: &Shares) -> (Vec<Before>, Centre) {
+    let (n, q, open) = (question.rows as f64, f64::from(Q), question.lines.min(question.width));
+    let among = (question.width - open).div_ceil(question.categories.max(1)).max(1);
+    let category = Before::Category { hot: f64::from(HOT) / q, among };
+    let before: Vec<Before> = (0..question.width).map(|j| if j < open { Before::Open } else { category }).collect();
+    if open == 0 {
+        return (before.clone(), Centre::read(question.rows, &before, &[], 0, 0.0, 0.0));
+    }
+    let d = open as f64;
+    let (centre, privacy) = amount(question, shares.centre);
+    let sum_noise = centre_noise(open, centre, privacy);
+    let square_noise = scalar_noise(d * q * q, amount(question, shares.spread).0, privacy);
+    let apart = (0.04 + (sum_noise / (n * q)).powi(2)).sqrt();
+    let place = |j: usize| if j.is_multiple_of(2) { 0.5 - apart } else { 0.5 + apart };
+    let sums: Vec<i64> = (0..open).map(|j| (n * q * place(j)) as i64).collect();
+    // T/(4nQ²) is the mean of ‖x − ½‖²: the spread and the squares of the means around the middle.
+    let square = 4.0 * n * q * q * d * (TYPICAL_SPREAD + 0.04);
+    let centre = Centre::read(question.rows, &before, &sums, square as i128, sum_noise, square_noise);
+    (before, centre)
+}
+
+/// r of the contrasts in deviations of a typical column, as the fit has it.
+const REACH: f64 = 1.8;
+
+/// The largest distance from the centre at which the contrasts clamp a coordinate, in codes.
+pub(super) fn contrast_reach(centre: &Centre) -> u16 {
+    let d = centre.doubts.len() as f64;
+    let doubt = centre.doubts.iter().map(|x| x * x).sum::<f64>() / d;
+    (REACH * (centre.spread / d + doubt).sqrt() * f64::from(Q)).ceil().clamp(1.0, f64::from(Q)) as u16
+}
+
+/// What the contrasts leave of the difference between a stratum's mean and that of all rows.
+///
+/// The cube mechanism with span s in the place of Q and an amount ε has the noise of Q with `ε Q/s`; Gaussian noise that of
+/// `ρ (Q/s)²`. The mean of one of k equal strata is `Σ_c S_cs T_c/‖S_c‖²` over n/k rows; over the strata the squares of
+/// `S_cs/‖S_c‖²` have the mean `Σ_c 1/(k ‖S_c‖²)`. Differences are thought to be as large as a column deviates.
+fn contrast_noise(question: &Question, shares: &Shares, centre: &Centre) -> f64 {
+    let (k, q) = (question.strata as f64, f64::from(Q));
+    let codes = helmert(question.strata);
+    let spec = ClampedSums { centre: centre.codes.clone(), reach: contrast_reach(centre) };
+    let narrower = q / contrast_span(&spec) as f64;
+    let entries = codes.len() * question.width;
+    let one = match amount(question, shares.contrasts) {
+        (epsilon, Privacy::Pure) => centre_noise(entries, epsilon * narrower, Privacy::Pure),
+        (rho, Privacy::Concentrated) => centre_noise(entries, rho * narrower * narrower, Privacy::Concentrated),
+    };
+    let square = |row: &Vec<i64>| row.iter().map(|&x| (x * x) as f64).sum::<f64>();
+    let weight = codes.iter().map(|row| 1.0 / square(row)).sum::<f64>() / k;
+    let measured = one * weight.sqrt() * k / (question.rows as f64 * q);
+    let typical = (centre.spread / question.width as f64).sqrt();
+    together(measured, typical)
+}
+
+/// Cells of a column's histogram, as [`Shares`] has them for predictions.
+const CELLS: f64 = 32.0;
+
+/// The error of a column's distribution function: `b √B/n`, where the counts of B cells have Laplace noise of scale
+/// `b = 2m/ε`, or Gaussian noise as wide as that, `σ = √2 b = √(m/ρ)`. Each stratum is counted on its own.
+fn distribution_noise(question: &Question, shares: &Shares) -> f64 {
+    let m = question.columns as f64;
+    let scale = match amount(question, shares.marginals) {
+        (epsilon, Privacy::Pure) => 2.0 * m / epsilon,
+        (rho, Privacy::Concentrated) => (m / (2.0 * rho)).sqrt(),
+    };
+    (scale * (CELLS * question.strata as f64).sqrt() / question.rows as f64).min(1.0)
 }
 
 /// The constant beside every row, as [`MomentLayout`] has it.

@@ -53,8 +53,8 @@ impl Spectrum {
 pub struct Outlook {
     /// The spectrum.
     pub spectrum: Spectrum,
-    /// Its leading eigenvalue over the noise edge.
-    pub leading_over_edge: f64,
+    /// Its leading eigenvalue over the noise edge. Nothing where no direction is looked for.
+    pub leading_over_edge: Option<f64>,
     /// Directions that clear the edge.
     pub above: usize,
     /// d′: directions that are measured in detail.
@@ -74,10 +74,12 @@ pub struct Outlook {
 /// variance v stands out of its noise, what is in no direction comes back as noise of each column's own: of the right size
 /// and without direction, `(√λ − √v)²` away from what it was.
 pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
+    let facts = question.facts();
     // Marginals are left out: they make the values of columns right, of which a spectrum says nothing.
-    let shares = Shares::without_marginals(&question.facts());
-    let tuning = Tuning::default();
+    let shares = if facts.few_rows() { Shares::for_table(&facts) } else { Shares::without_marginals(&facts) };
     let noise = Noise::of(question, &shares);
+    let Some(edge) = noise.edge else { return of_means(question, spectrum, &noise) };
+    let tuning = Tuning::default();
     let (amount, privacy) = amount(question, shares.measure);
     let allocation = Allocation {
         rows: question.rows as f64,
@@ -88,7 +90,6 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     };
     let trace = noise.typical_variance * question.width as f64;
     let values = spectrum.values(question.width, trace);
-    let edge = noise.edge;
     let off = |value: f64| edge * edge / (4.0 * value);
     let above = values.iter().take_while(|&&v| v > 0.5 * edge && v + off(v) > tuning.edge_margin * edge).count();
     let even = noise.typical_variance;
@@ -101,8 +102,10 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     let turned = |value: f64| off(value).min(blurred(value));
     let drawn = |value: f64| (off(value) + texture * value).min(blurred(value));
     let moved = question.width as f64 * noise.mean * noise.mean;
-    let mut best = (f64::INFINITY, 1);
-    for k in 1..=above.min(tuning.most_dimensions).max(1) {
+    let mut best = (f64::INFINITY, 0);
+    // Without a share for the measure every direction is texture.
+    let dimensions = if shares.measure == 0 { 0..=0 } else { 1..=above.min(tuning.most_dimensions).max(1) };
+    for k in dimensions {
         // Without a direction to measure, the first one of the noise is, in a box that the edge makes.
         let side = |value: f64| {
             let deviation = if above == 0 { 0.5 * edge.min(trace) } else { value }.sqrt();
@@ -112,17 +115,38 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
         let (measured, rest) = values[..above].split_at(k.min(above));
         let found = measured.iter().map(|&v| turned(v)).sum::<f64>() + rest.iter().map(|&v| drawn(v)).sum::<f64>();
         let across = (lost + found + moved).sqrt();
-        let error = across + tuning.measure_weight * predicted_error(&sides, &allocation);
-        if error < best.0 {
-            best = (error, k);
+        let along = if k == 0 { 0.0 } else { tuning.measure_weight * predicted_error(&sides, &allocation) };
+        if across + along < best.0 {
+            best = (across + along, k);
         }
     }
     Outlook {
         spectrum,
-        leading_over_edge: values[0] / edge,
+        leading_over_edge: Some(values[0] / edge),
         above,
         dimension: best.1,
         w1: best.0,
         w1_of_the_mean: trace.sqrt(),
+    }
+}
+
+/// The prediction where only means are measured: a round cloud is drawn.
+///
+/// Every direction comes back with the common variance v, `(√λ − √v)²` away from what it was and without its shape, and v
+/// itself is off by δ, which moves a row by `δ/2√v`.
+fn of_means(question: &Question, spectrum: Spectrum, noise: &Noise) -> Outlook {
+    let (d, even) = (question.width as f64, noise.typical_variance);
+    let texture = Tuning::default().texture_weight.powi(2);
+    let values = spectrum.values(question.width, even * d);
+    let round: f64 = values.iter().map(|value| (value.sqrt() - even.sqrt()).powi(2) + texture * value).sum();
+    let swollen = d * noise.variance * noise.variance / (4.0 * even);
+    let moved = d * noise.mean * noise.mean;
+    Outlook {
+        spectrum,
+        leading_over_edge: None,
+        above: 0,
+        dimension: 0,
+        w1: (round + swollen + moved).sqrt(),
+        w1_of_the_mean: (even * d).sqrt(),
     }
 }
