@@ -4,9 +4,7 @@ use super::mechanism::whole_allocation;
 use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
-use crate::measure::{
-    Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure,
-};
+use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
 use crate::model::{Frame, Release, Settle, Spot, Target, balance, calibrate};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};

@@ -134,7 +134,8 @@ impl Trial {
 
     /// The mean of some rows, or of all. What balancing has moved is moved back: by as much as for all rows together.
     fn mean_of(&self, column: usize, rows: Option<&[usize]>) -> f64 {
-        let free = |rows: &[usize]| rows.iter().map(|&row| self.at(row, column)).sum::<f64>() / rows.len().max(1) as f64;
+        let free =
+            |rows: &[usize]| rows.iter().map(|&row| self.at(row, column)).sum::<f64>() / rows.len().max(1) as f64;
         self.mean(column) + rows.filter(|rows| !rows.is_empty()).map_or(0.0, |rows| free(rows) - free(&self.everyone))
     }
 

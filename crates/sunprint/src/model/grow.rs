@@ -204,7 +204,8 @@ fn edges(column: &[u16], values: Option<u64>) -> Vec<u16> {
         }
         _ => code,
     };
-    let mut edges: Vec<u16> = if sorted.is_empty() { Vec::new() } else { (1..=EDGES).map(|i| between(quantile(i))).collect() };
+    let mut edges: Vec<u16> =
+        if sorted.is_empty() { Vec::new() } else { (1..=EDGES).map(|i| between(quantile(i))).collect() };
     if let Some(values) = values.filter(|&values| values <= EDGES as u64 + 1) {
         edges = (1..values).map(|v| ((v as f64 - 0.5) / (values - 1) as f64 * f64::from(Q)).ceil() as u16).collect();
     }

@@ -53,14 +53,6 @@ impl Sieve {
         let heard = counts.iter().zip(&expected).filter(|(_, m)| **m > HEARD * noise);
         let wrong: Vec<f64> = heard.map(|(c, m)| ((c - m) * (c - m) - m - noise * noise) / (m * m)).collect();
         let wrong = (wrong.iter().sum::<f64>() / wrong.len().max(1) as f64).clamp(0.0, 1.0);
-        if std::env::var("SP_DBG").is_ok() {
-            let k = schema.strata();
-            let rate = |s: usize| {
-                let t: f64 = tried[s * leaves..(s + 1) * leaves].iter().sum();
-                t
-            };
-            eprintln!("leaves {leaves} noise {noise} wrong {wrong} rows {:?}", (0..k).map(rate).collect::<Vec<_>>());
-        }
         let weight = |((c, m), t): ((&f64, &f64), &f64)| {
             if *m <= 0.0 {
                 return 1.0;

@@ -75,15 +75,20 @@ const CELLS: f64 = 32.0;
 const GOOD: (f64, f64) = (0.025, 0.1);
 /// The error of a histogram of all rows from which on it does not pay.
 const POOR: f64 = 0.03;
-/// Histograms never get more than this.
+/// Histograms get at least and at most this, where they get anything.
+const LEAST_FOR_MARGINALS: f64 = 0.1;
 const MOST_FOR_MARGINALS: f64 = 0.3;
+/// The measure's part of what centre and spread, marginals and labels leave.
+const MEASURE: f64 = 0.15;
 /// Leaves of the tree of labels have so many rows for one deviation of their noise, on average.
 const ROWS_FOR_NOISE: f64 = 20.0;
-/// Fewer leaves than this do not pay; so many are good; and more are never grown.
-const FEW_LEAVES: f64 = 8.0;
+/// They do not pay where a stratum has fewer rows for one deviation, on average.
+const FEW_FOR_NOISE: f64 = 40.0;
+/// So many leaves are good, and more are never grown.
 const GOOD_LEAVES: f64 = 32.0;
 const MOST_LEAVES: f64 = 4096.0;
-/// The labels never get more than this.
+/// The labels get at least and at most this, where they get anything.
+const LEAST_FOR_LABELS: f64 = 0.1;
 const MOST_FOR_LABELS: f64 = 0.15;
 /// More strata have no tree of labels.
 const MOST_LABELS: usize = 64;
@@ -131,7 +136,7 @@ impl Shares {
         let whole = 1.0 - marginals - labels;
         let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
         let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
-        let measure = (whole - centre - spread) * (0.15 + 0.15 / (1.0 + (80.0 * difficulty).powi(2)));
+        let measure = (whole - centre - spread) * MEASURE;
         Shares::from_parts([centre, spread, measure, marginals, labels])
     }
 
@@ -158,20 +163,20 @@ impl Shares {
             return 0.0;
         }
         let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
-        // With very many rows next to nothing is enough, but nothing is not.
-        needed(rows, GOOD.0).max(of_strata).clamp(std::env::var("SP_MG").ok().and_then(|v| v.parse().ok()).unwrap_or(0.1), MOST_FOR_MARGINALS)
+        // With very many rows less would do for the large strata, but not for the small ones.
+        needed(rows, GOOD.0).max(of_strata).clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS)
     }
 
     /// The part of the budget for labels: what makes a good number of leaves, within limits, and nothing if they would be
     /// too few.
     fn for_labels(facts: &Facts) -> f64 {
-        let env = |k: &str, d: f64| std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
         let noise = |share: f64| 8.0_f64.sqrt() / (share * facts.epsilon);
-        let leaves = |share: f64| facts.rows as f64 / (env("SP_PER", ROWS_FOR_NOISE) * noise(share));
-        if !(2..=MOST_LABELS).contains(&facts.strata) || leaves(MOST_FOR_LABELS) < FEW_LEAVES {
+        let leaves = |share: f64| facts.rows as f64 / (ROWS_FOR_NOISE * noise(share));
+        let few = facts.rows as f64 / facts.strata as f64 / noise(MOST_FOR_LABELS) < FEW_FOR_NOISE;
+        if !(2..=MOST_LABELS).contains(&facts.strata) || few {
             return 0.0;
         }
-        (env("SP_LV", GOOD_LEAVES) / leaves(1.0)).clamp(env("SP_LMIN", 0.05), env("SP_LMAX", MOST_FOR_LABELS))
+        (GOOD_LEAVES / leaves(1.0)).clamp(LEAST_FOR_LABELS, MOST_FOR_LABELS)
     }
 
     /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
@@ -247,8 +252,7 @@ pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
 
 /// How many leaves the tree of labels may have when their counts have a noise of this deviation.
 pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
-    let env = |k: &str, d: f64| std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-    (rows as f64 / (env("SP_PER", ROWS_FOR_NOISE) * noise)).clamp(2.0, MOST_LEAVES) as usize
+    (rows as f64 / (ROWS_FOR_NOISE * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
