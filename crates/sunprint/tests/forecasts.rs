@@ -43,6 +43,7 @@ fn a_forecast_has_the_stages_of_the_fit() {
                     ("moments", shares.moments),
                     ("marginals", shares.marginals),
                     ("measure", shares.measure),
+                    ("labels", shares.labels),
                 ];
                 let predicted: Vec<(&str, u64)> = predicted.into_iter().filter(|stage| stage.1 > 0).collect();
                 let done: Vec<(&str, u64)> = receipt.stages.iter().map(|s| (s.name.as_str(), s.share)).collect();

@@ -8,7 +8,7 @@ use sunprint::plan::{Method, Plan, Shares};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Histogram, Marginals, Opened, Pass, Tally, VERSION, Work};
+use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Opened, Pass, Tally, VERSION, Work};
 use sunprint::{error::Kind, subspace};
 
 /// Columns of many kinds, and a label of so many categories.
@@ -104,7 +104,8 @@ fn plans_by_hand_spend_the_whole_budget() {
 /// Shares that give a stage nothing to do are refused before anything is spent.
 #[test]
 fn a_stage_with_nothing_to_do_gets_no_share() {
-    let marginals = Shares { centre: 2000, spread: 500, moments: 2500, marginals: 2500, measure: 2500, contrasts: 0 };
+    let marginals =
+        Shares { centre: 2000, spread: 500, moments: 2500, marginals: 2500, measure: 2500, ..Shares::default() };
     let plan = Plan { shares: Some(marginals), ..Plan::default() };
     let angles = schema("angle angle", 1);
     assert_eq!(plan.check(&angles).unwrap_err().kind(), Kind::Usage, "nothing is counted of angles");
@@ -123,10 +124,13 @@ fn a_stage_with_nothing_to_do_gets_no_share() {
 fn passes(width: usize, strata: usize, reach: u16) -> Vec<Pass> {
     let hot = Histogram::Hot { at: 0, len: width };
     let line = |absence: bool| Histogram::Line { at: 0, edges: vec![1, 500, 40_000, Q], absence };
+    let fork = |edge: u16, below: i32, above: i32| Fork { at: width as u32 - 1, edge, below, above };
+    let tree = Histogram::Tree(Forks { forks: vec![fork(30_000, 1, -1), fork(900, -3, -2)] });
     let works = [
         Work::Clamped(ClampedSums { centre: vec![30_000; width], reach }),
         Work::Marginals(Marginals { histograms: vec![line(width > 1), hot.clone(), line(false)] }),
         Work::Marginals(Marginals { histograms: vec![hot] }),
+        Work::Marginals(Marginals { histograms: vec![tree] }),
     ];
     works.into_iter().map(|work| Pass { version: VERSION, number: 2, width, strata, work }).collect()
 }

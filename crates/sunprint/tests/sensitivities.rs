@@ -10,7 +10,8 @@ use sunprint::privacy::Kernel;
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{
-    ClampedSums, ClippedMoments, Histogram, Marginals, Opened, Pass, Sums, Tally, VERSION, Work, packed_index,
+    ClampedSums, ClippedMoments, Fork, Forks, Histogram, Marginals, Opened, Pass, Sums, Tally, VERSION, Work,
+    packed_index,
 };
 
 type Row = (Vec<u16>, u32);
@@ -242,7 +243,20 @@ fn clamped_sums_move_by_the_reach() {
     assert!(furthest > 0.99, "the bound is attained: {furthest}");
 }
 
-/// Marginals: in every histogram one unit leaves one cell and one enters another, or nothing moves.
+/// A tree in which every fork but the last has a leaf on one side.
+fn chain(width: usize, stream: &mut Stream) -> Forks {
+    let count = stream.below(20) as i32;
+    let fork = |i: i32| {
+        let next = if i + 1 < count { i + 1 } else { -1 - count };
+        let (below, above) = if stream.below(2) == 0 { (-1 - i, next) } else { (next, -1 - i) };
+        Fork { at: stream.below(width as u64) as u32, edge: stream.bits() as u16, below, above }
+    };
+    let forks = Forks { forks: (0..count).map(fork).collect() };
+    assert!(forks.fit(width));
+    forks
+}
+
+/// Marginals and labels: in every histogram one unit leaves one cell and one enters another, or nothing moves.
 #[test]
 fn histograms_move_one_unit_each() {
     let mut moved = 0;
@@ -257,6 +271,7 @@ fn histograms_move_one_unit_each() {
             Histogram::Line { at, edges, absence: at + 1 < d },
             Histogram::Line { at: 0, edges: vec![1, Q], absence: false },
             Histogram::Hot { at, len: d - at },
+            Histogram::Tree(chain(d, &mut stream)),
         ];
         let sizes: Vec<usize> = histograms.iter().map(|h| h.cells() * pair.strata).collect();
         let [a, b] = pair.tallies(Work::Marginals(Marginals { histograms }));

@@ -8,7 +8,7 @@ use sunprint::fit::Fit;
 use sunprint::plan::{Facts, Mechanism, Method, Plan, Shares};
 use sunprint::privacy::{Budget, Kernel, Privacy, Ratio, Spent};
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, GRID, Pass, Sums, VERSION, Work};
+use sunprint::tally::{ClampedSums, GRID, Histogram, Marginals, Pass, Sums, VERSION, Work};
 
 const ROWS: usize = 40;
 const WIDTH: usize = 3;
@@ -42,6 +42,7 @@ fn refined(shares: &Shares) -> Vec<Expected> {
         ("moments", (shares.moments, whole), "wishart difference", "gaussian", second),
         ("marginals", (shares.marginals, whole), "laplace", "gaussian", third),
         ("measure", (shares.measure, whole), "path counts", "path counts", last),
+        ("labels", (shares.labels, whole), "laplace", "gaussian", last + 1),
     ];
     stages.into_iter().filter(|stage| stage.1.0 > 0).collect()
 }
@@ -49,6 +50,8 @@ fn refined(shares: &Shares) -> Vec<Expected> {
 fn cases() -> Vec<Case> {
     let by_hand = Shares { centre: 1000, spread: 500, moments: 4500, measure: 4000, ..Shares::default() };
     let counted = Shares { marginals: 1500, moments: 3000, ..by_hand };
+    let sorted = Shares { labels: 2000, moments: 2500, ..by_hand };
+    let both = Shares { labels: 1000, moments: 2000, ..counted };
     let apart = Shares { centre: 4000, spread: 500, contrasts: 5000, measure: 500, ..Shares::default() };
     let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
     let paper = vec![
@@ -94,6 +97,9 @@ fn cases() -> Vec<Case> {
         case("by hand", hand(by_hand), 2, refined(&by_hand)),
         case("marginals", hand(counted), 1, refined(&counted)),
         case("marginals and strata", hand(counted), 3, refined(&counted)),
+        case("labels", hand(sorted), 3, refined(&sorted)),
+        case("marginals and labels", hand(both), 2, refined(&both)),
+        case("lattice and labels", psmm(hand(sorted)), 3, on_lattice(refined(&sorted))),
         case(
             "public basis",
             Plan { public_basis: basis, ..default() },
@@ -200,6 +206,12 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
             assert_eq!(marginals.histograms.len(), WIDTH, "one for each column");
             assert_eq!(spent.sensitivity, format!("in each of {WIDTH} histograms one count down and one up, by 1"));
             at_least(scales[0], if pure { 2.0 * d / amount } else { 2.0 * d / (2.0 * amount) });
+        }
+        "labels" => {
+            let Work::Marginals(Marginals { histograms }) = &pass.work else { panic!("labels are counted in leaves") };
+            assert!(matches!(histograms[..], [Histogram::Tree(_)]), "one tree");
+            assert_eq!(spent.sensitivity, "in each of 1 histograms one count down and one up, by 1");
+            at_least(scales[0], if pure { 2.0 / amount } else { 2.0 / (2.0 * amount) });
         }
         "moments" => {
             // t = 2590 for the mean, t_L = 3172 for the one-hot of at most 64 strata.
@@ -336,7 +348,9 @@ fn an_unfinished_fit_gives_no_model() {
 fn plans_that_cannot_work_are_refused_at_the_beginning() {
     let shares =
         |centre, spread, moments, measure| Some(Shares { centre, spread, moments, measure, ..Shares::default() });
-    let counted = Shares { centre: 1000, spread: 500, moments: 4000, marginals: 1000, measure: 3500, contrasts: 0 };
+    let counted =
+        Shares { centre: 1000, spread: 500, moments: 4000, marginals: 1000, measure: 3500, ..Shares::default() };
+    let sorted = Shares { labels: 1000, marginals: 0, ..counted };
     let apart = Shares { centre: 1000, spread: 500, contrasts: 8500, ..Shares::default() };
     let short = Some(vec![vec![1.0; WIDTH - 1]]);
     let twice = Some(vec![vec![1.0; WIDTH]; 2]);
@@ -354,6 +368,7 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { shares: Some(Shares { marginals: 1000, centre: 8500, moments: 0, measure: 0, ..counted }), ..default() },
         Plan { shares: Some(counted), public_basis: good.clone(), ..default() },
         Plan { shares: Some(counted), texture: false, ..default() },
+        Plan { shares: Some(sorted), ..default() },
         Plan { shares: Some(counted), ..plan(Method::Gaussian) },
         Plan { dimension: Some(1), ..plan(Method::Gaussian) },
         Plan { public_basis: good.clone(), ..plan(Method::Gaussian) },

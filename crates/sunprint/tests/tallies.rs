@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sunprint::error::Kind;
 use sunprint::tally::codes::Codes;
 use sunprint::tally::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums, Tally,
-    VERSION, Work,
+    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums,
+    Tally, VERSION, Work,
 };
 
 type Row = (Vec<u16>, u32);
@@ -202,6 +202,8 @@ fn passes_that_contradict_themselves_are_refused() {
         Histogram::Hot { at: 0, len: 0 },
         Histogram::Hot { at: 1, len: 3 },
         Histogram::Hot { at: 1, len: usize::MAX },
+        Histogram::Tree(Forks { forks: vec![Fork { at: 3, edge: 5, below: -1, above: -2 }] }),
+        Histogram::Tree(Forks { forks: vec![Fork { at: 0, edge: 5, below: 0, above: -1 }] }),
     ] {
         refused(Pass { work: Work::Marginals(Marginals { histograms: vec![wrong] }), ..marginals.clone() });
     }

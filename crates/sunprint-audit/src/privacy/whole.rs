@@ -48,7 +48,8 @@ pub fn few_rows(pair: Neighbours, claimed: &'static str, delta: Option<&'static 
 
 /// The default method with marginals, which five rows would not have on their own.
 pub fn with_marginals(pair: Neighbours, claimed: &'static str, given: &'static str) -> Trial {
-    let shares = Shares { centre: 1000, spread: 500, moments: 1500, marginals: 5000, measure: 2000, contrasts: 0 };
+    let shares =
+        Shares { centre: 1000, spread: 500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, claimed, None, given);
     Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }

@@ -205,7 +205,7 @@ mod tests {
         assert!(settle.fits(7, 2) && !settle.fits(6, 2) && !settle.fits(7, 3));
         let mut row = [1.7, 0.31, 0.5, 2.0, 0.9, 0.1, 0.2];
         settle.apply(0, &mut row);
-        assert_eq!(row, [1.0, 1.0, 0.5, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(row, [f64::from(MIDDLE) / f64::from(u16::MAX), 1.0, 0.5, 1.0, 0.0, 0.0, 1.0]);
         let mut row = [-0.2, 0.29, 0.5, 0.5, 0.9, 0.1, 0.2];
         settle.apply(1, &mut row);
         assert_eq!(row, [0.0, 0.0, 1.0, 0.5, 1.0, 0.0, 0.0]);

@@ -4,8 +4,8 @@
 use super::codes::{Codes, Q};
 use super::pass::Opened;
 use super::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, GRID, Grid, GridSide, Histogram, Marginals, Pass, Place, Sums,
-    VERSION, Work, grid_radius,
+    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, GRID, Grid, GridSide, Histogram, Marginals, Pass,
+    Place, Sums, VERSION, Work, grid_radius,
 };
 use crate::cpu::Level;
 use proptest::prelude::*;
@@ -223,8 +223,19 @@ fn vectors(width: usize, count: usize) -> impl Strategy<Value = Vec<Vec<i32>>> {
 /// Any histogram of rows of some width.
 fn histogram(width: usize) -> impl Strategy<Value = Histogram> {
     let edges = prop::collection::btree_set(code(), 0..50);
-    (0..width, edges, any::<bool>(), 1..=width, any::<bool>()).prop_map(move |(at, edges, absence, len, hot)| {
-        if hot {
+    (0..width, edges, any::<bool>(), 1..=width, 0..3).prop_map(move |(at, edges, absence, len, kind)| {
+        if kind == 2 {
+            // A list of forks, each with a leaf below and the rest above.
+            let count = edges.len() as i32;
+            let way = |i: i32| if i + 1 < count { i + 1 } else { -1 - count };
+            let fork = |(i, edge): (i32, u16)| Fork {
+                at: ((at + i as usize) % width) as u32,
+                edge,
+                below: -1 - i,
+                above: way(i),
+            };
+            Histogram::Tree(Forks { forks: (0..count).zip(edges).map(fork).collect() })
+        } else if kind == 1 {
             Histogram::Hot { at, len: len.min(width - at) }
         } else {
             Histogram::Line { at, edges: edges.into_iter().collect(), absence: absence && at + 1 < width }
