@@ -101,17 +101,17 @@ impl Shares {
 
     /// The default shares for a table.
     ///
-    /// All but the marginals depend on one number, the *difficulty* `d/(εn)`.
-    ///
-    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
-    /// grows as √d: so its share grows with the difficulty, from a floor at large n to a half at small n.
-    ///
-    /// *Moments against measure.* The noise edge over the leading eigenvalue also grows with the difficulty. While it is
-    /// small the directions are found with little and the shape deserves nearly half; as it grows, fewer directions can
-    /// be found, there is less shape to measure, and more belongs to the moments, which bring the means as well.
-    ///
     /// *Marginals.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with
     /// B cells an error of about `b √B/n`. They get what makes that small, and nothing if too much would be needed.
+    ///
+    /// *Labels.* A leaf's count has noise of deviation `σ = √8/ε₃`. They get what makes a good number of leaves with many
+    /// rows for each σ, within limits, and nothing if the strata have too few.
+    ///
+    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
+    /// grows as √d: so its share grows with the *difficulty* `d/(εn)`, from a floor at large n to a half at small n.
+    ///
+    /// *Measure and moments.* A fixed part of what is left is for the shape; the moments, which bring the directions, the
+    /// correlations and the strata's means, have the rest.
     ///
     /// *Few rows.* Nothing but means can be heard: the centre gets more than half, the contrasts of strata the rest.
     ///
