@@ -36,6 +36,7 @@ pub fn all() -> Vec<Trial> {
         ("Lap_Z(1/ε)", values::marginals(Neighbours::opposite_corners(), one_cell, 2)),
         ("Lap_Z(1/ε)", values::marginals(Neighbours::one_row_strata(), one_cell, 2)),
         ("one histogram of two", values::marginals(Neighbours::all_equal(), PURE, 1)),
+        ("Lap_Z(1/ε)", values::labels(Neighbours::opposite_corners(), one_cell)),
         ("half of the noise", values::marginals(Neighbours::opposite_corners(), narrow_with_delta, 2)),
         ("edges from the data", values::edges_from_the_data()),
         ("bounds from the data", bounds_from_the_data()),

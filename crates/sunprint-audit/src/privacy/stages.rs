@@ -5,7 +5,7 @@
 //! the two Gram matrices, which shows about two thirds of the loss: the density attains its bound in the far tails only.
 
 use super::tables::{Neighbours, Purse};
-use super::values::{contrasts, marginals};
+use super::values::{contrasts, labels, marginals};
 use super::{Claim, Side, Trial};
 use sunprint::privacy::{Kernel, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
 use sunprint::subspace::{MomentLayout, assemble};
@@ -85,6 +85,8 @@ pub fn all() -> Vec<Trial> {
         trials.push(contrasts(Neighbours::one_row_strata(), terms, 1));
         trials.push(marginals(Neighbours::opposite_corners(), terms, 2));
         trials.push(marginals(Neighbours::corners_of_strata(), terms, 2));
+        trials.push(labels(Neighbours::opposite_corners(), terms));
+        trials.push(labels(Neighbours::one_row_strata(), terms));
     }
     trials.push(contrasts(Neighbours::between_strata(), PURE, 1));
     trials.push(contrasts(Neighbours::corners_of_strata(), PURE, 1));

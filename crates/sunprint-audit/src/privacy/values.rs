@@ -1,4 +1,4 @@
-//! The stages that follow the means of strata and the values of columns: contrasts and marginals.
+//! The stages that follow the means of strata and the values of columns: contrasts, marginals and labels.
 
 use super::stages::{PURE, QUICK, Terms, cube, likelihood, pick};
 use super::tables::Neighbours;
@@ -6,7 +6,7 @@ use super::{Side, Trial};
 use sunprint::privacy::{Kernel, Sensitive};
 use sunprint::subspace;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Histogram, Marginals, Opened, Pass, VERSION, Work};
+use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Opened, Pass, VERSION, Work};
 
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
@@ -25,6 +25,18 @@ pub fn marginals(pair: Neighbours, terms: Terms, histograms: u64) -> Trial {
     let name = terms.name("marginals", &pair);
     let exact = pair.tables.each_ref().map(|table| counts(table, pair.strata, &[[1, 20_000, 45_000, Q]; 2]));
     counted(name, exact, terms, histograms)
+}
+
+/// The strata in the leaves of a tree.
+pub fn labels(pair: Neighbours, terms: Terms) -> Trial {
+    let fork = |at: u32, edge: u16, below: i32, above: i32| Fork { at, edge, below, above };
+    let forks = Forks { forks: vec![fork(0, 20_000, -1, 1), fork(1, 45_000, -2, -3)] };
+    let work = Work::Marginals(Marginals { histograms: vec![Histogram::Tree(forks)] });
+    let exact = pair.tallies(&work).map(|tally| match tally.open_danger() {
+        Opened::Cells(t) => t.leaves.clone(),
+        _ => unreachable!("a pass of counts"),
+    });
+    counted(terms.name("labels", &pair), exact, terms, 1)
 }
 
 /// The values of two columns below and above their mean. The mean is that of the table and not a released one, and so

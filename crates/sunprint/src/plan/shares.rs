@@ -13,7 +13,7 @@ pub struct Facts {
     pub width: usize,
     /// The coordinates whose mean is measured first: all but those of categories.
     pub lines: usize,
-    /// Columns whose values are counted one by one where that pays: see [`counted`].
+    /// Columns whose values are counted one by one where that pays: not angles, nor columns of two values.
     pub columns: usize,
     /// Strata.
     pub strata: usize,
