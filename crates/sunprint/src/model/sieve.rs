@@ -30,6 +30,8 @@ const MOST: f64 = 8.0;
 const LEAST: f64 = 0.05;
 /// A leaf says how wrong the model is where more than so many deviations of the noise are expected in it.
 const HEARD: f64 = 2.0;
+/// The part of a stratum's rows whose weights may be cut.
+const CUT: f64 = 0.02;
 /// So many rows of the trial in a leaf are as good as the counts.
 const TRIED: f64 = 8.0;
 
@@ -62,10 +64,10 @@ impl Sieve {
             (1.0 + go * (c - m) / m).clamp(LEAST, MOST)
         };
         let weights: Vec<f64> = counts.iter().zip(&expected).zip(&tried).map(weight).collect();
-        let keep = weights.chunks_exact(leaves).map(|weights| {
-            let most = weights.iter().fold(LEAST, |most, &w| w.max(most));
+        let keep = weights.chunks_exact(leaves).zip(tried.chunks_exact(leaves)).map(|(weights, tried)| {
+            let most = largest(weights, tried);
             // Three digits are more than the counts deserve, and short in a file.
-            weights.iter().map(|w| (1000.0 * w / most).round() / 1000.0).collect()
+            weights.iter().map(|w| (1000.0 * (w / most).min(1.0)).round() / 1000.0).collect()
         });
         Sieve { keep: keep.collect(), forks }
     }
@@ -83,6 +85,20 @@ impl Sieve {
         let list = |keep: &Vec<f64>| keep.len() == leaves && keep.iter().all(probability);
         self.forks.fit(width) && self.keep.len() == strata && self.keep.iter().all(list)
     }
+}
+
+/// The weight of rows that are always kept. The largest would do; but one small leaf would then make all others wait, so
+/// the largest weights are cut where they concern only a small part of the rows.
+fn largest(weights: &[f64], tried: &[f64]) -> f64 {
+    let mut leaves: Vec<(f64, f64)> = weights.iter().zip(tried).map(|(w, t)| (*w, w * t)).collect();
+    leaves.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all: f64 = leaves.iter().map(|leaf| leaf.1).sum();
+    let mut before = 0.0;
+    let enough = leaves.iter().find(|leaf| {
+        before += leaf.1;
+        before > CUT * all
+    });
+    enough.map_or(1.0, |leaf| leaf.0).max(LEAST)
 }
 
 /// How many rows of a draw fall into each leaf, leaf by leaf for one stratum after the other.
