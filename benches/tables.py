@@ -98,7 +98,7 @@ cores, *command = json.loads(sys.argv[1])
 if cores:
     os.sched_setaffinity(0, cores)
 start = time.perf_counter()
-child = subprocess.Popen(command, stdout=subprocess.PIPE)
+child = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"SUNPRINT_LEDGER": "none"})
 text = child.stdout.read().decode()
 _, status, usage = os.wait4(child.pid, 0)
 wall = time.perf_counter() - start

@@ -59,8 +59,8 @@ class Trial:
     def ask(self, *words):
         """What the program prints. Its refusals do not stop the others."""
         command = [str(word) for word in (self.options.program, *words, "--quiet")]
-        threads = {"SUNPRINT_THREADS": str(self.options.cores)}
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | threads)
+        settings = {"SUNPRINT_THREADS": str(self.options.cores), "SUNPRINT_LEDGER": "none"}
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings)
         if done.returncode != 0:
             told = done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"]
             raise Refused(told[0].removeprefix("error: ").replace(f"{self.place}{os.sep}", ""))

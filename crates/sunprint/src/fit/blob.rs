@@ -53,7 +53,7 @@ impl Fit {
         let (spectrum, edge) = spectrum;
         let (spot, settle) = (Spot::Uniform, Settle::default());
         let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None };
-        self.done(release, &[], None)
+        self.done(release, &[], None, None)
     }
 
     /// How many rows each stratum has: a tree of strata alone, whose counts get the whole charge.

@@ -1,11 +1,12 @@
 //! The last pass of every method: counts in the cells of a tree (PMM) or of a lattice (PSMM).
 
+use super::attune::Ground;
 use super::mechanism::whole_allocation;
 use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
 use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
-use crate::model::{Frame, Release, Settle, Spot, Target, balance, calibrate};
+use crate::model::{Frame, Release, Settle, Spot, Target, balance};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
 use crate::subspace::Texture;
@@ -23,6 +24,8 @@ pub(super) struct MeasureStage {
     pub edge: f64,
     /// What is wanted of the values of each block; empty where that was not measured.
     pub targets: Vec<Target>,
+    /// What the moments said, where rows are drawn from it.
+    pub ground: Option<Ground>,
     /// For one more pass, if there is one.
     pub labels: Option<Charge>,
 }
@@ -113,9 +116,9 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, labels } = stage;
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, ground, labels } = stage;
         let leaves = answer.map(|answer| match answer {
-            Answer::Cells(counts) => counts.leaves,
+            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
         });
         let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
@@ -138,18 +141,25 @@ impl Fit {
             }
         };
         let release = Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default(), sieve: None };
-        Ok(self.done(release, &targets, labels))
+        Ok(self.done(release, &targets, ground.as_ref(), labels))
     }
 
     /// The end of every fit: means are kept where they were measured, and values come as often as was released.
-    pub(super) fn done(&self, mut release: Release, targets: &[Target], labels: Option<Charge>) -> Stage {
+    pub(super) fn done(
+        &self,
+        mut release: Release,
+        targets: &[Target],
+        ground: Option<&Ground>,
+        labels: Option<Charge>,
+    ) -> Stage {
+        let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             balance(&mut release, self.schema.width());
         }
         let mut targets = targets.to_vec();
         targets.resize(self.schema.blocks().len(), Target::default());
-        calibrate(&mut release, &self.schema, &targets);
-        self.after_measure(release, labels)
+        let (release, targets) = self.attuned(release, &frame, &targets, ground);
+        self.after_measure(release, targets, labels)
     }
 
     /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more.

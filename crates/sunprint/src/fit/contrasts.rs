@@ -21,7 +21,7 @@ pub(super) const ONLY_MEANS: &str = "the table has too few rows to find directio
     a round cloud around its own mean";
 
 /// r in codes: some deviations of a typical column, and of what is left of the centre's noise.
-pub(super) fn contrast_reach(centre: &Centre) -> u16 {
+pub(crate) fn contrast_reach(centre: &Centre) -> u16 {
     let d = centre.doubts.len().max(1) as f64;
     let doubt = centre.doubts.iter().map(|x| x * x).sum::<f64>() / d;
     let reach = REACH * (centre.spread / d + doubt).sqrt() * f64::from(Q);

@@ -7,37 +7,42 @@
 use super::marginals::count_noise;
 use super::{Fit, Stage};
 use crate::error::Result;
-use crate::model::{Release, Sieve, grow};
+use crate::model::{Release, Sieve, Target, grow, recalibrate};
 use crate::plan::most_leaves;
 use crate::privacy::{Charge, Sensitive};
 use crate::tally::{Answer, Forks, Histogram, Marginals};
+
+/// So often is the sieve made for the values as they are settled, and these are settled for what the sieve keeps.
+const ROUNDS: u32 = 2;
 
 /// What this pass needs.
 pub(super) struct LabelStage {
     pub spec: Marginals,
     charge: Charge,
     release: Release,
+    /// What is wanted of the values of each block.
+    targets: Vec<Target>,
 }
 
 impl Fit {
     /// The end of a fit, or one more pass.
-    pub(super) fn after_measure(&self, release: Release, charge: Option<Charge>) -> Stage {
+    pub(super) fn after_measure(&self, release: Release, targets: Vec<Target>, charge: Option<Charge>) -> Stage {
         let Some(charge) = charge.filter(|charge| !charge.amount().is_zero()) else {
             return Stage::Done(Box::new(release));
         };
         let most = most_leaves(self.rows, count_noise(1, &charge));
         let forks = grow(&release, &self.schema, most);
         let spec = Marginals { histograms: vec![Histogram::Tree(forks)] };
-        Stage::Labels(Box::new(LabelStage { spec, charge, release }))
+        Stage::Labels(Box::new(LabelStage { spec, charge, release, targets }))
     }
 
     /// Noisy counts of the leaves; the model keeps its rows by them.
     ///
     /// Every row is in exactly one leaf of one stratum, so this is one histogram.
     pub(super) fn absorb_labels(&mut self, answer: Sensitive<Answer>, stage: LabelStage) -> Result<Stage> {
-        let LabelStage { mut spec, charge, mut release } = stage;
+        let LabelStage { mut spec, charge, mut release, targets } = stage;
         let counts = answer.map(|answer| match answer {
-            Answer::Cells(counts) => counts.leaves,
+            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
         });
         let noise = count_noise(1, &charge);
@@ -47,7 +52,12 @@ impl Fit {
             Some(Histogram::Tree(forks)) => forks,
             _ => Forks::default(),
         };
-        release.sieve = Some(Sieve::new(&release, &self.schema, forks, &counts, noise));
+        // What is kept moves how often values come, and settling them anew moves what falls into which leaf.
+        for _ in 0..ROUNDS {
+            release.sieve = None;
+            release.sieve = Some(Sieve::new(&release, &self.schema, forks.clone(), &counts, noise));
+            recalibrate(&mut release, &self.schema, &targets);
+        }
         Ok(Stage::Done(Box::new(release)))
     }
 }

@@ -5,17 +5,16 @@ use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
 use crate::model::{Piece, Target, Wanted};
-use crate::plan::{as_float, counted};
+use crate::plan::{CELLS, as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form};
-use crate::tally::codes::Q;
+use crate::tally::codes::{Q, below_value};
 use crate::tally::{Answer, Histogram, Marginals};
 
 /// Columns with at most so many values have a cell for each.
 const MOST_VALUES: u64 = 40;
-/// Other columns have so many cells between so many standard deviations on both sides of the mean, and one more for
-/// each bound and for what lies beyond the deviations.
-const CELLS: u32 = 32;
+/// Other columns have [`CELLS`] between so many standard deviations on both sides of the mean, and one more for each bound
+/// and for what lies beyond the deviations.
 const REACH: f64 = 4.0;
 /// A stratum's own counts are used where their error is below this part of its rows.
 const TRUSTED: f64 = 0.2;
@@ -32,7 +31,7 @@ impl Fit {
             Form::Line => {
                 let (at, absence) = (block.start, block.absence);
                 let edges = match self.values_of(block) {
-                    Some(values) => value_edges(values),
+                    Some(values) => (1..values).map(|value| below_value(value, values)).collect(),
                     None => range_edges(means[at], variances[at].max(0.0).sqrt()),
                 };
                 Some(Histogram::Line { at, edges, absence })
@@ -57,7 +56,7 @@ impl Fit {
         mut measure: MeasureStage,
     ) -> Result<Stage> {
         let counts = answer.map(|answer| match answer {
-            Answer::Cells(counts) => counts.leaves,
+            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
         });
         let columns = spec.histograms.len();
@@ -72,19 +71,13 @@ impl Fit {
                 continue;
             }
             let Some(histogram) = histograms.next() else { continue };
-            let (mine, others) = rest.split_at(histogram.cells() * strata);
+            let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
             let target = target(histogram, self.values_of(&block), mine, noise, self.rows as f64);
             measure.targets.push(target);
         }
         Ok(Stage::Measure(Box::new(measure)))
     }
-}
-
-/// Edges between values at equal distances: each code belongs to the nearest value.
-fn value_edges(values: u64) -> Vec<u16> {
-    let last = (values - 1) as f64;
-    (1..values).map(|v| ((v as f64 - 0.5) / last * f64::from(Q)).ceil() as u16).collect()
 }
 
 /// Edges around a mean, and for the two bounds.
@@ -111,6 +104,11 @@ pub(super) fn count_noise(columns: usize, charge: &Charge) -> f64 {
 /// What noisy counts ask of the rows of one column, all together and stratum by stratum.
 fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64, rows: f64) -> Target {
     let cells = histogram.cells();
+    if matches!(histogram, Histogram::Hot { .. }) {
+        // How categories go with strata is left to the model, which has it from the moments.
+        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        return Target { all: Some(wanted(histogram, values, &counts, noise)), strata: Vec::new() };
+    }
     let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
     let mut all = vec![0.0; cells];
     for stratum in &strata {
@@ -135,14 +133,15 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
 ///
 /// A cell that holds next to nothing shows the positive half of its noise, and a curve would put rows there, at values
 /// that no row has. So what is below one and a half deviations of its noise counts as nothing; the others stay as they
-/// are. Where nothing passes, the nearest shares are taken.
+/// are. Where nothing passes, the nearest shares are taken, and so they are of categories, of which many may be rare.
 fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], noise: f64) -> Wanted {
     let kept: Vec<f64> = counts.iter().map(|&c| if c > HEARD * noise { c } else { 0.0 }).collect();
     let sum: f64 = kept.iter().sum();
-    let shares = if sum > 0.0 {
+    let listed = matches!(histogram, Histogram::Hot { .. });
+    let shares = if sum > 0.0 && !listed {
         kept.iter().map(|c| c / sum).collect()
     } else {
-        let whole = counts.iter().map(|c| c.abs()).sum::<f64>().max(1.0);
+        let whole = counts.iter().map(|c| if listed { *c } else { c.abs() }).sum::<f64>().max(1.0);
         nearest_shares(&counts.iter().map(|c| c / whole).collect::<Vec<f64>>())
     };
     let (edges, absence) = match histogram {

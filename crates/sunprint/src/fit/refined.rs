@@ -1,5 +1,6 @@
 //! The default method's first two passes: centre and spread, then clipped moments, basis and d′.
 
+use super::attune::Ground;
 use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{MeasureStage, Space};
 use super::contrasts::contrast_reach;
@@ -64,8 +65,8 @@ impl Fit {
         let (d, q) = (counted.iter().filter(|&&counted| counted).count(), f64::from(Q));
         let (sums, square) = answer.split(|answer| match answer {
             Answer::Sums(sums) => {
-                let open = sums.sums.into_iter().zip(&counted).filter(|(_, counted)| **counted);
-                (open.map(|(sum, _)| sum).collect(), sums.square)
+                let open = sums.sums.iter().zip(&counted).filter(|(_, counted)| **counted);
+                (open.map(|(&sum, _)| sum).collect(), sums.square)
             }
             _ => (Vec::new(), 0),
         });
@@ -166,6 +167,8 @@ impl Fit {
         let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
+        let (offset, shares) = (covariance.offset.clone(), covariance.stratum_shares());
+        let ground = blob.clone().map(|blob| Ground { blob, offset, shares });
         let stage = MeasureStage {
             partition,
             charge: measure,
@@ -175,6 +178,7 @@ impl Fit {
             spectrum: covariance.eigen.values.clone(),
             edge: covariance.edge,
             targets: Vec::new(),
+            ground,
             labels: Some(labels),
         };
         match blob.filter(|_| !marginals.amount().is_zero()) {

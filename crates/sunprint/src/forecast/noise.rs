@@ -1,9 +1,9 @@
 //! The noise of the stages, by the formulas of the fit.
 
 use super::Question;
-use crate::fit::{centre_noise, scalar_noise};
+use crate::fit::{centre_noise, contrast_reach, scalar_noise};
 use crate::math::zcdp;
-use crate::plan::{Shares, Tuning, difficulty};
+use crate::plan::{CELLS, Shares, Tuning, difficulty};
 use crate::privacy::Privacy;
 use crate::schema::HOT;
 use crate::subspace::{Before, Centre, MomentLayout, TYPICAL_SPREAD, clip_radius, contrast_span, helmert};
@@ -107,16 +107,6 @@ pub(super) fn first_release(question: &Question, shares: &Shares) -> (Vec<Before
     (before, centre)
 }
 
-/// r of the contrasts in deviations of a typical column, as the fit has it.
-const REACH: f64 = 1.8;
-
-/// The largest distance from the centre at which the contrasts clamp a coordinate, in codes.
-pub(super) fn contrast_reach(centre: &Centre) -> u16 {
-    let d = centre.doubts.len() as f64;
-    let doubt = centre.doubts.iter().map(|x| x * x).sum::<f64>() / d;
-    (REACH * (centre.spread / d + doubt).sqrt() * f64::from(Q)).ceil().clamp(1.0, f64::from(Q)) as u16
-}
-
 /// What the contrasts leave of the difference between a stratum's mean and that of all rows.
 ///
 /// The cube mechanism with span s in the place of Q and an amount ε has the noise of Q with `ε Q/s`; Gaussian noise that of
@@ -139,9 +129,6 @@ fn contrast_noise(question: &Question, shares: &Shares, centre: &Centre) -> f64 
     together(measured, typical)
 }
 
-/// Cells of a column's histogram, as [`Shares`] has them for predictions.
-const CELLS: f64 = 32.0;
-
 /// The error of a column's distribution function: `b √B/n`, where the counts of B cells have Laplace noise of scale
 /// `b = 2m/ε`, or Gaussian noise as wide as that, `σ = √2 b = √(m/ρ)`. Each stratum is counted on its own.
 fn distribution_noise(question: &Question, shares: &Shares) -> f64 {
@@ -150,7 +137,7 @@ fn distribution_noise(question: &Question, shares: &Shares) -> f64 {
         (epsilon, Privacy::Pure) => 2.0 * m / epsilon,
         (rho, Privacy::Concentrated) => (m / (2.0 * rho)).sqrt(),
     };
-    (scale * (CELLS * question.strata as f64).sqrt() / question.rows as f64).min(1.0)
+    (scale * (f64::from(CELLS) * question.strata as f64).sqrt() / question.rows as f64).min(1.0)
 }
 
 /// The constant beside every row, as [`MomentLayout`] has it.

@@ -7,7 +7,7 @@
 use super::settle::{Absent, Curve, HOT_UNIT, Settle, Settling, heaviest};
 use super::{Draw, Release};
 use crate::math::rounding::nearest_shares;
-use crate::schema::{Form, Schema};
+use crate::schema::{Block, Form, Schema};
 
 /// What is wanted of one block.
 #[derive(Clone, Debug, Default)]
@@ -48,41 +48,58 @@ const LEAST_ROWS: usize = 256;
 /// Rounds in which the offsets of categories are set, and the error of a share at which they end.
 const ROUNDS: usize = 120;
 const EXACT: f64 = 5e-4;
+/// Rounds in which the strata's shares are moved towards those of all.
+const RECONCILED: usize = 8;
 /// What is added to a category that never comes.
 const NEVER: f64 = -1e6;
 
-/// Sets the way in which blocks are settled. `targets` has one entry for each block.
-pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target]) {
-    let mut settle = Settle::plain(schema);
+/// Sets the way in which blocks are settled. `targets` has one entry for each block. Gives what was wanted in the end,
+/// for [`recalibrate`]. The trial has so many times `fewer` rows than a good one.
+pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target], fewer: u64) -> Vec<Target> {
+    release.settle = Settle::plain(schema);
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
     let wanted = blocks.iter().zip(targets).any(|(block, target)| {
         target.all.is_some() || block.absence || block.form == Form::OneHot || two_valued(block.column)
     });
-    if wanted {
-        let width = schema.width();
-        let trial = Trial::of(release, width);
-        for ((block, target), settling) in blocks.iter().zip(targets).zip(&mut settle.blocks) {
-            let mut target = target.clone();
-            if target.all.is_none() {
-                let said = |rows: Option<&[usize]>| match block.form {
-                    Form::OneHot => Some(trial.mean_categories(block.start, block.len, rows)),
-                    Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start, rows)),
-                    _ => None,
-                };
-                target.all = said(None);
-                if trial.members.len() > 1 && target.all.is_some() && !block.absence {
-                    target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
-                }
-                if block.absence {
-                    let absent = (trial.mean(block.start + block.len) / HOT_UNIT).clamp(0.0, 1.0);
-                    target.all.get_or_insert_with(Wanted::anything).absent = absent;
-                }
-            }
-            trial.set(settling, &target);
-        }
+    if !wanted {
+        return targets.to_vec();
     }
-    release.settle = settle;
+    let trial = Trial::of(release, schema.width(), fewer);
+    let complete = |(block, target): (&Block, &Target)| {
+        let mut target = target.clone();
+        let said = |rows: Option<&[usize]>| match block.form {
+            Form::OneHot => Some(trial.mean_categories(block.start, block.len, rows)),
+            Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start, rows)),
+            _ => None,
+        };
+        let measured = target.all.is_some();
+        if !measured {
+            target.all = said(None);
+        }
+        if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
+            target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
+            trial.reconcile(&mut target);
+        }
+        if !measured && block.absence {
+            let absent = (trial.mean(block.start + block.len) / HOT_UNIT).clamp(0.0, 1.0);
+            target.all.get_or_insert_with(Wanted::anything).absent = absent;
+        }
+        target
+    };
+    let targets: Vec<Target> = blocks.iter().zip(targets).map(complete).collect();
+    trial.settle(release, schema, &targets);
+    targets
+}
+
+/// Sets it again for the rows that the sieve keeps: keeping some rows rather than others moves how often values come.
+pub(crate) fn recalibrate(release: &mut Release, schema: &Schema, targets: &[Target]) {
+    if targets.iter().all(|target| target.all.is_none()) {
+        return;
+    }
+    let mut trial = Trial::of(release, schema.width(), 1);
+    trial.sift(release);
+    trial.settle(release, schema, targets);
 }
 
 impl Wanted {
@@ -99,17 +116,20 @@ struct Trial {
     /// The rows of each stratum.
     members: Vec<Vec<usize>>,
     everyone: Vec<usize>,
+    /// How often each row is kept, against the others of its stratum.
+    weights: Vec<f64>,
 }
 
 impl Trial {
-    fn of(release: &Release, width: usize) -> Trial {
-        let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
+    fn of(release: &Release, width: usize, fewer: u64) -> Trial {
+        let rows = ((TRIAL / width.max(1)) as u64 / fewer).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1 / fewer);
         let draw = Draw::new(release, width, rows, TRIAL_SEED);
         let mut trial = Trial {
             width,
             units: Vec::new(),
             members: vec![Vec::new(); release.measure.strata()],
             everyone: Vec::new(),
+            weights: Vec::new(),
         };
         for block in 0..draw.blocks() {
             let drawn = draw.free_block(block);
@@ -119,7 +139,46 @@ impl Trial {
             }
             trial.units.extend(drawn.units);
         }
+        trial.weights = vec![1.0; trial.everyone.len()];
         trial
+    }
+
+    /// Weighs the rows by the sieve, which keeps as many rows of each stratum as there were.
+    fn sift(&mut self, release: &Release) {
+        let Some(sieve) = &release.sieve else { return };
+        let mut row = Vec::with_capacity(self.width);
+        for (stratum, members) in self.members.iter().enumerate() {
+            for &member in members {
+                row.clear();
+                row.extend_from_slice(&self.units[member * self.width..][..self.width]);
+                release.settle.apply(stratum, &mut row);
+                self.weights[member] = sieve.keep(stratum, &row);
+            }
+            let kept: f64 = members.iter().map(|&member| self.weights[member]).sum();
+            members.iter().for_each(|&member| self.weights[member] *= members.len() as f64 / kept.max(1e-9));
+        }
+    }
+
+    /// Sets how blocks are settled.
+    fn settle(&self, release: &mut Release, schema: &Schema, targets: &[Target]) {
+        let mut settle = Settle::plain(schema);
+        for (settling, target) in settle.blocks.iter_mut().zip(targets) {
+            self.set(settling, target);
+        }
+        release.settle = settle;
+    }
+
+    /// Some rows in the order of a coordinate.
+    fn sorted(&self, column: usize, rows: &[usize]) -> Sorted {
+        let mut drawn: Vec<(f64, f64)> = rows.iter().map(|&row| (self.at(row, column), self.weights[row])).collect();
+        drawn.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let mut sum = 0.0;
+        let until = drawn.iter().map(|(_, weight)| {
+            sum += weight;
+            sum
+        });
+        let until = until.collect();
+        Sorted { values: drawn.iter().map(|(value, _)| *value).collect(), until }
     }
 
     fn at(&self, row: usize, column: usize) -> f64 {
@@ -153,6 +212,26 @@ impl Trial {
         Wanted { pieces: vec![piece(0.0, 1.0 - mean), piece(1.0, mean)], absent: 0.0 }
     }
 
+    /// Moves what is wanted of the strata so that together it is what is wanted of all, which is known better: shares
+    /// that noise made negative were lifted to nothing in each stratum, and in the rarest categories that adds up.
+    fn reconcile(&self, target: &mut Target) {
+        let Some(all) = &target.all else { return };
+        let rows = self.everyone.len().max(1) as f64;
+        for _ in 0..RECONCILED {
+            let mut off: Vec<f64> = all.pieces.iter().map(|piece| piece.share).collect();
+            for (wanted, members) in target.strata.iter().zip(&self.members) {
+                let part = members.len() as f64 / rows;
+                let shares = wanted.iter().flat_map(|wanted| &wanted.pieces).map(|piece| part * piece.share);
+                off.iter_mut().zip(shares).for_each(|(off, share)| *off -= share);
+            }
+            for wanted in target.strata.iter_mut().flatten() {
+                let moved: Vec<f64> = wanted.pieces.iter().zip(&off).map(|(piece, off)| piece.share + off).collect();
+                let moved = nearest_shares(&moved);
+                wanted.pieces.iter_mut().zip(moved).for_each(|(piece, share)| piece.share = share);
+            }
+        }
+    }
+
     /// Sets the lists of a block: one entry for all, or one for each stratum if some stratum has its own.
     fn set(&self, settling: &mut Settling, target: &Target) {
         let Some(all) = &target.all else { return };
@@ -175,9 +254,7 @@ impl Trial {
                     let (limit, present) = self.present(absent.as_ref(), wanted.absent, rows);
                     limits.push(limit);
                     // Nothing wanted gives a curve without points: one for each group all the same.
-                    let mut drawn: Vec<f64> = present.iter().map(|&row| self.at(row, *at)).collect();
-                    drawn.sort_unstable_by(f64::total_cmp);
-                    curves.push(curve(&drawn, &wanted.pieces));
+                    curves.push(curve(&self.sorted(*at, &present), &wanted.pieces));
                 }
                 absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
             }
@@ -203,9 +280,7 @@ impl Trial {
     /// Above what a value is missing so that a part of these rows is, and the rows in which it is not.
     fn present(&self, absent: Option<&Absent>, part: f64, rows: &[usize]) -> (f64, Vec<usize>) {
         let Some(absent) = absent else { return (f64::MAX, rows.to_vec()) };
-        let mut drawn: Vec<f64> = rows.iter().map(|&row| self.at(row, absent.at)).collect();
-        drawn.sort_unstable_by(f64::total_cmp);
-        let limit = if part <= 0.0 { f64::MAX } else { quantile(&drawn, 1.0 - part) };
+        let limit = if part <= 0.0 { f64::MAX } else { self.sorted(absent.at, rows).quantile(1.0 - part) };
         let limit = if part >= 1.0 { f64::MIN } else { limit };
         (limit, rows.iter().copied().filter(|&row| self.at(row, absent.at) <= limit).collect())
     }
@@ -216,13 +291,14 @@ impl Trial {
         let never = |share: &f64| if *share > 0.0 { 0.0 } else { NEVER };
         let mut offsets: Vec<f64> = shares.iter().map(never).collect();
         let step: Vec<f64> = shares.iter().map(|p| 0.3 / (p * (1.0 - p) + 1e-3).sqrt()).collect();
+        let whole: f64 = rows.iter().map(|&row| self.weights[row]).sum();
         for _ in 0..ROUNDS {
-            let mut seen = vec![0_u32; shares.len()];
+            let mut seen = vec![0.0; shares.len()];
             for &row in rows {
                 let first = row * self.width + start;
-                seen[heaviest(&self.units[first..first + shares.len()], &offsets)] += 1;
+                seen[heaviest(&self.units[first..first + shares.len()], &offsets)] += self.weights[row];
             }
-            let error = |c: usize| shares[c] - f64::from(seen[c]) / rows.len().max(1) as f64;
+            let error = |c: usize| shares[c] - seen[c] / whole.max(1e-9);
             if (0..shares.len()).all(|c| error(c).abs() < EXACT) {
                 break;
             }
@@ -234,20 +310,29 @@ impl Trial {
     }
 }
 
-/// The number below which a part of sorted numbers lies.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
-    let place = (part * sorted.len() as f64) as usize;
-    sorted.get(place.min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
+/// Numbers in ascending order, and the weight of all up to each.
+struct Sorted {
+    values: Vec<f64>,
+    until: Vec<f64>,
+}
+
+impl Sorted {
+    /// The number below which a part of the weight lies.
+    fn quantile(&self, part: f64) -> f64 {
+        let weight = part * self.until.last().copied().unwrap_or(0.0);
+        let place = self.until.partition_point(|&until| until <= weight);
+        self.values.get(place.min(self.values.len().saturating_sub(1))).copied().unwrap_or(0.0)
+    }
 }
 
 /// The monotone curve that gives sorted numbers the wanted shares.
-fn curve(sorted: &[f64], pieces: &[Piece]) -> Curve {
+fn curve(sorted: &Sorted, pieces: &[Piece]) -> Curve {
     let mut curve = Curve::default();
     let total: f64 = pieces.iter().map(|piece| piece.share).sum();
     let mut before = 0.0;
     for piece in pieces.iter().filter(|piece| piece.share > 0.0) {
         let after = before + piece.share / total;
-        curve.from.extend([quantile(sorted, before), quantile(sorted, after)]);
+        curve.from.extend([sorted.quantile(before), sorted.quantile(after)]);
         curve.to.extend([piece.low, piece.high]);
         before = after;
     }

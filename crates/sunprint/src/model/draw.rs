@@ -102,9 +102,9 @@ impl<'a> Draw<'a> {
     /// One block of rows before they are projected onto the cube.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
-        self.rows_of(block, &mut drawn, |draw, stratum, cell, random, out| {
+        self.rows_of(block, &mut drawn, |draw, _, stratum, cell, random, out| {
             draw.free_row(stratum, cell, random, out);
-            1.0
+            true
         });
         drawn
     }
@@ -113,7 +113,7 @@ impl<'a> Draw<'a> {
         &self,
         block: u64,
         drawn: &mut Drawn,
-        row_of: impl Fn(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>) -> f64,
+        row_of: impl Fn(&Self, bool, usize, &[Side], &mut Stream, &mut Vec<f64>) -> bool,
     ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
@@ -131,8 +131,8 @@ impl<'a> Draw<'a> {
             for attempt in 0..=ATTEMPTS {
                 let sides = cells.entry(which).or_insert_with(|| self.cell(&self.leaves[which]));
                 drawn.units.truncate(at);
-                let keep = row_of(self, stratum as usize, sides, &mut random, &mut drawn.units);
-                if attempt == ATTEMPTS || keep >= 1.0 || random.unit() < keep {
+                let last = attempt == ATTEMPTS;
+                if row_of(self, last, stratum as usize, sides, &mut random, &mut drawn.units) {
                     break;
                 }
                 which = self.another_leaf(which, &mut random);
@@ -175,14 +175,17 @@ impl<'a> Draw<'a> {
     }
 
     /// A row of the cube: the point nearest to the free row (the paper's metric projection), and its blocks settled.
-    /// Gives the probability with which it is to be kept.
-    fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> f64 {
+    /// Says whether it is kept, and only then makes it obey; the last is always kept.
+    fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         self.release.settle.apply(stratum, &mut out[at..]);
         let keep = self.release.sieve.as_ref().map_or(1.0, |sieve| sieve.keep(stratum, &out[at..]));
-        self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
-        keep
+        let kept = last || keep >= 1.0 || random.unit() < keep;
+        if kept {
+            self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
+        }
+        kept
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.

@@ -2,7 +2,7 @@
 
 use super::{Draw, Release};
 use crate::schema::{Form, Schema};
-use crate::tally::codes::Q;
+use crate::tally::codes::{Q, below_value};
 use crate::tally::{Fork, Forks};
 use std::collections::BinaryHeap;
 
@@ -13,6 +13,8 @@ const TRIAL_ROWS: (u64, u64) = (2048, 65_536);
 const TRIAL_SEED: u64 = 1;
 /// Places where a coordinate may be cut.
 const EDGES: usize = 31;
+/// Values that are more than this are as good as a continuum.
+const MANY: u64 = 1 << 14;
 /// Between a category that is not there and one that is.
 const SET: u16 = 1 << 14;
 /// No leaf has fewer rows of the trial, and none fewer than this part of what leaves of equal size would have.
@@ -192,25 +194,24 @@ impl Sample {
 /// A number that is written as one of V values at equal distances is cut halfway between two of them: a drawn number and
 /// the value it will be written as are on the same side.
 fn edges(column: &[u16], values: Option<u64>) -> Vec<u16> {
-    let mut sorted = column.to_vec();
-    sorted.sort_unstable();
-    let last = sorted.len().saturating_sub(1);
-    let quantile = |i: usize| sorted[last * i / (EDGES + 1)];
-    let between = |code: u16| match values {
-        Some(values) if (2..1 << 14).contains(&values) => {
-            let steps = (values - 1) as f64;
-            let value = (f64::from(code) / f64::from(Q) * steps).round().max(1.0);
-            ((value - 0.5) / steps * f64::from(Q)).ceil() as u16
-        }
-        _ => code,
+    let mut edges: Vec<u16> = match values {
+        Some(values) if values <= EDGES as u64 + 1 => (1..values).map(|value| below_value(value, values)).collect(),
+        _ => quantiles(column),
     };
-    let mut edges: Vec<u16> =
-        if sorted.is_empty() { Vec::new() } else { (1..=EDGES).map(|i| between(quantile(i))).collect() };
-    if let Some(values) = values.filter(|&values| values <= EDGES as u64 + 1) {
-        edges = (1..values).map(|v| ((v as f64 - 0.5) / (values - 1) as f64 * f64::from(Q)).ceil() as u16).collect();
+    if let Some(values) = values.filter(|values| (EDGES as u64 + 2..MANY).contains(values)) {
+        let nearest = |code: u16| (f64::from(code) / f64::from(Q) * (values - 1) as f64).round() as u64;
+        edges.iter_mut().for_each(|edge| *edge = below_value(nearest(*edge).max(1), values));
     }
     edges.sort_unstable();
     edges.dedup();
     edges.retain(|&edge| edge > 0);
     edges
+}
+
+/// Codes that divide a column into parts of equal size.
+fn quantiles(column: &[u16]) -> Vec<u16> {
+    let mut sorted = column.to_vec();
+    sorted.sort_unstable();
+    let last = sorted.len().saturating_sub(1);
+    (1..=EDGES).filter_map(|i| sorted.get(last * i / (EDGES + 1)).copied()).collect()
 }

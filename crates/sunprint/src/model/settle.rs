@@ -144,10 +144,11 @@ impl Settle {
     /// What settling relies on; rows have `width` coordinates.
     pub(super) fn fits(&self, width: usize, strata: usize) -> bool {
         let listed = |count: usize| count <= 1 || count == strata;
-        let absence = |absent: &Option<Absent>| {
-            absent
-                .as_ref()
-                .is_none_or(|a| a.at < width && listed(a.above.len()) && a.above.iter().all(|x| x.is_finite()))
+        // The coordinate that says so stands behind those that it speaks of.
+        let absence = |from: usize, absent: &Option<Absent>| {
+            absent.as_ref().is_none_or(|a| {
+                (from + 1..width).contains(&a.at) && listed(a.above.len()) && a.above.iter().all(|x| x.is_finite())
+            })
         };
         let curve = |c: &Curve| {
             let inside = c.to.iter().all(|x| (0.0..=1.0).contains(x)) && c.from.iter().all(|x| x.is_finite());
@@ -155,9 +156,9 @@ impl Settle {
         };
         self.blocks.iter().all(|block| match block {
             Settling::Line { at, curves, absent } => {
-                *at < width && listed(curves.len()) && curves.iter().all(curve) && absence(absent)
+                *at < width && listed(curves.len()) && curves.iter().all(curve) && absence(*at, absent)
             }
-            Settling::Circle { at, absent } => at.saturating_add(1) < width && absence(absent),
+            Settling::Circle { at, absent } => at.saturating_add(1) < width && absence(at + 1, absent),
             Settling::Hot { at, offsets } => {
                 let fits = |o: &Vec<f64>| {
                     !o.is_empty() && at.saturating_add(o.len()) <= width && o.iter().all(|x| x.is_finite())
@@ -203,6 +204,13 @@ mod tests {
             ],
         };
         assert!(settle.fits(7, 2) && !settle.fits(6, 2) && !settle.fits(7, 3));
+        let before = Absent { at: 1, above: vec![] };
+        for block in [
+            Settling::Line { at: 2, curves: vec![], absent: Some(before.clone()) },
+            Settling::Circle { at: 0, absent: Some(before) },
+        ] {
+            assert!(!Settle { blocks: vec![block] }.fits(7, 2));
+        }
         let mut row = [1.7, 0.31, 0.5, 2.0, 0.9, 0.1, 0.2];
         settle.apply(0, &mut row);
         assert_eq!(row, [f64::from(MIDDLE) / f64::from(u16::MAX), 1.0, 0.5, 1.0, 0.0, 0.0, 1.0]);

@@ -191,6 +191,24 @@ impl Blob {
         variances
     }
 
+    /// The correlations of the whole table's coordinates, row by row of their matrix, and their standard deviations.
+    pub fn correlations(&self) -> (Vec<f64>, Vec<f64>) {
+        let d = self.left.len();
+        let deviations: Vec<f64> = self.variances().iter().map(|x| x.max(0.0).sqrt()).collect();
+        let mut all = vec![0.0; d * d];
+        for f in &self.directions {
+            for i in 0..d {
+                all[i * d..(i + 1) * d].iter_mut().zip(f).for_each(|(sum, x)| *sum += f[i] * x);
+            }
+        }
+        for i in 0..d {
+            let over = |j: usize| (deviations[i] * deviations[j]).max(f64::MIN_POSITIVE);
+            (0..d).for_each(|j| all[i * d + j] /= over(j));
+            all[i * d + i] = 1.0;
+        }
+        (all, deviations)
+    }
+
     /// The covariance within strata times a vector: `P Σ Pᵀ v` with P all pulls, the last outermost.
     fn within(&self, v: &[f64]) -> Vec<f64> {
         let mut u = v.to_vec();

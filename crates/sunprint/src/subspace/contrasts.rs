@@ -1,5 +1,7 @@
 //! The sums of strata against one another.
 //!
+//! Proof: docs/proofs.md, Lemma 22.
+//!
 //! Each coordinate of a row, less the centre, is clamped to `[−r, r]` and added to its stratum's sum. Of k sums, k − 1
 //! contrasts are released: `T_c = Σ_s S_cs Σ_{i in s} u_i`, with S the rows of an integer Helmert matrix, `|S_cs| ≤ A`.
 //! The sum of all strata is missing, which the centre knows already.
