@@ -23,6 +23,8 @@ pub enum Kind {
     Model,
     /// A pass or tally does not belong to this fit.
     Protocol,
+    /// A ledger is damaged, from a newer version, or held by another program.
+    Ledger,
 }
 
 /// The one error type of the library.

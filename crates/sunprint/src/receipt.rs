@@ -1,14 +1,41 @@
 //! What was promised and spent, in words that a lawyer can read.
+//!
+//! A [`Receipt`] is written as JSON ([`FORMAT`], described by `docs/receipt.schema.json`) and as text; together with the
+//! schema it makes a [`Statement`], the page that goes out with a release, as text and as HTML.
 
+mod checklist;
+mod columns;
+mod html;
+mod odds;
+mod read;
+mod statement;
+mod text;
+
+use crate::ledger::Entry;
 use crate::plan::{Method, Plan, Shares};
 use crate::privacy::{Budget, Privacy, Ratio, Spent};
 use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+
+pub use columns::{LISTED, describe};
+pub use odds::Odds;
+pub use statement::{Block, Section, Statement};
+
+/// The version of a receipt's form. A reader refuses a larger one. Receipts without a number are of version 1, which had
+/// none.
+pub const FORMAT: u64 = 2;
+
+/// What a receipt without a number is.
+fn first_format() -> u64 {
+    1
+}
 
 /// The receipt of a fit. The promise stands before the data is read; `spent` fills as the mechanisms run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Receipt {
+    /// The version of the receipt's form.
+    #[serde(default = "first_format")]
+    pub format: u64,
     /// The version of Sunprint that ran.
     pub version: String,
     /// The dataset's name.
@@ -45,6 +72,9 @@ pub struct Receipt {
     pub cells: Option<String>,
     /// What a reader of the release should know: too few rows, no direction found.
     pub remarks: Vec<String>,
+    /// Where the spending is written down; nothing where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Entry>,
 }
 
 /// One stage's part of the whole.
@@ -65,6 +95,7 @@ impl Receipt {
     pub fn promise(schema: &Schema, plan: &Plan, budget: &Budget) -> Receipt {
         let columns = schema.blocks().len();
         Receipt {
+            format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_string(),
             dataset: schema.dataset.name.clone(),
             unit: "one row replaced by any other row; the number of rows is public".to_string(),
@@ -82,6 +113,7 @@ impl Receipt {
             dimension: None,
             cells: None,
             remarks: Vec::new(),
+            ledger: None,
         }
     }
 
@@ -124,93 +156,9 @@ impl Receipt {
     }
 }
 
-/// No line of a receipt is wider than this.
-const WIDTH: usize = 80;
-
-impl Receipt {
-    /// What is promised, as text: everything that is known before the data is read.
-    pub fn promised(&self) -> String {
-        let name = if self.dataset.is_empty() { "(unnamed)" } else { &self.dataset };
-        let mut text = format!("Receipt of Sunprint {} for dataset `{name}`\n", self.version);
-        text.push_str(&wrapped(&self.sentence(), ""));
-        line(&mut text, "unit of privacy", &self.unit);
-        line(&mut text, "promise", &self.promise_in_numbers());
-        line(&mut text, "method", self.method.name());
-        let strata = if self.strata > 1 { format!(", and {} strata", self.strata) } else { String::new() };
-        let coordinates = self.coordinates.map(|count| format!(" with {count} coordinates")).unwrap_or_default();
-        line(&mut text, "columns", &format!("{}{coordinates}{strata}", self.columns));
-        text
-    }
-
-    /// What came of it, as text: what only the fit could tell, without the remarks.
-    pub fn measured(&self) -> String {
-        let mut text = String::new();
-        let rows = self.rows.map_or("counted when the table is opened".to_string(), |rows| rows.to_string());
-        line(&mut text, "rows", &rows);
-        if let Some(dimension) = self.dimension {
-            line(&mut text, "dimension d′", &dimension.to_string());
-        }
-        if let Some(cells) = &self.cells {
-            line(&mut text, "cells", cells);
-        }
-        if !self.stages.is_empty() {
-            line(&mut text, "budget", "divided between the stages:");
-        }
-        for stage in &self.stages {
-            let share = 100.0 * stage.share as f64 / stage.of as f64;
-            line(&mut text, &stage.name, &format!("{share:>6.2} %  {}", stage.mechanism));
-        }
-        text
-    }
-
-    fn promise_in_numbers(&self) -> String {
-        let epsilon = &self.epsilon;
-        match &self.delta {
-            None => format!("pure ε = {epsilon}"),
-            Some(delta) => {
-                format!("ε = {epsilon}, δ = {delta} (by ρ = {:.6} of zCDP)", crate::plan::as_float(&self.total))
-            }
-        }
-    }
-}
-
-/// The whole receipt: the promise, what came of it, and the remarks.
-impl fmt::Display for Receipt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.promised())?;
-        f.write_str(&self.measured())?;
-        self.remarks.iter().try_for_each(|remark| f.write_str(&wrapped(&format!("note: {remark}"), "  ")))
-    }
-}
-
-/// A title and what it says.
-fn line(text: &mut String, title: &str, what: &str) {
-    text.push_str(&wrapped(what, &format!("  {title:<18}")));
-}
-
-/// Words on lines of at most [`WIDTH`] letters. The first begins with `head`, the others with as many spaces.
-fn wrapped(words: &str, head: &str) -> String {
-    let indent = head.chars().count();
-    let (mut text, mut used) = (head.to_string(), indent);
-    for (i, word) in words.split(' ').enumerate() {
-        let length = word.chars().count();
-        if i > 0 && used + 1 + length > WIDTH {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            used = indent;
-        } else if i > 0 {
-            text.push(' ');
-            used += 1;
-        }
-        text.push_str(word);
-        used += length;
-    }
-    text.push('\n');
-    text
-}
-
 #[cfg(test)]
 mod tests {
+    use super::text::WIDTH;
     use super::*;
     use crate::privacy::Epsilon;
 

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::fit::{Ahead, Fit};
+use crate::ledger::Reservation;
 use crate::model::{BLOCK, Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
@@ -21,8 +22,20 @@ pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, pro
 
 /// Fits a table that may be larger than memory and keeps its layout in the model.
 pub fn fit_store(store: &Store, schema: &Schema, plan: Plan, budget: Budget, progress: &dyn Progress) -> Result<Model> {
+    fit_store_recorded(store, schema, plan, budget, progress, None)
+}
+
+/// The same with a charge in a ledger, which is marked as spent before noise is drawn.
+pub fn fit_store_recorded(
+    store: &Store,
+    schema: &Schema,
+    plan: Plan,
+    budget: Budget,
+    progress: &dyn Progress,
+    reservation: Option<&mut Reservation>,
+) -> Result<Model> {
     let fit = Fit::begin(schema, plan, budget, store.rows())?;
-    Ok(run(fit, store, progress)?.with_layout(store.layout().clone()))
+    Ok(run_recorded(fit, store, progress, reservation)?.with_layout(store.layout().clone()))
 }
 
 /// Whoever can answer a pass.
@@ -44,9 +57,26 @@ impl Rows for Store {
 }
 
 /// Answers every pass of a fit from a table.
-pub fn run(mut fit: Fit, rows: &impl Rows, progress: &dyn Progress) -> Result<Model> {
+pub fn run(fit: Fit, rows: &impl Rows, progress: &dyn Progress) -> Result<Model> {
+    run_recorded(fit, rows, progress, None)
+}
+
+/// The same with a charge in a ledger, which is marked as spent before noise is drawn.
+pub fn run_recorded(
+    mut fit: Fit,
+    rows: &impl Rows,
+    progress: &dyn Progress,
+    mut reservation: Option<&mut Reservation>,
+) -> Result<Model> {
+    if let Some(reservation) = &reservation {
+        fit = fit.recorded(reservation.entry().clone());
+    }
     while let Some(pass) = fit.next_pass() {
         let tally = rows.answer(&pass, progress)?;
+        // Noise is drawn where a tally is absorbed, and nowhere else: this is the last moment before the first.
+        if let Some(reservation) = reservation.take() {
+            reservation.spend()?;
+        }
         if let Some(ahead) = fit.ahead().filter(|ahead| ahead.seconds > PATIENCE) {
             let Ahead { cells, seconds } = ahead;
             progress.note(&format!("finding the measure nearest to {cells} noisy counts, about {seconds:.0} s"));
