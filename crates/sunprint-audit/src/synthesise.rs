@@ -7,7 +7,7 @@ use sunprint::error::{Error, Kind, Result};
 use sunprint::fit::Fit;
 use sunprint::model::Model;
 use sunprint::plan::{Mechanism, Method, Plan, Shares, Tuning, budget};
-use sunprint::privacy::{Budget, Delta, Epsilon, Kernel};
+use sunprint::privacy::{Budget, Delta, Epsilon};
 use sunprint::schema::{Column, ColumnKind, Dataset, Role, Schema, Unit};
 use sunprint::source::{Input, Silent, Table};
 use sunprint::tally::codes::Codes;
@@ -27,8 +27,9 @@ pub fn fit(codes: &Codes, schema: &Schema, settings: &Settings) -> Result<Model>
 
 /// The same with seeded noise, so that a test sees the same rows every time. For tests alone: such a model keeps no
 /// promise.
+#[cfg(feature = "seam")]
 pub fn synthesise_seeded(codes: &Codes, schema: &Schema, settings: &Settings) -> Result<Rows> {
-    let kernel = Kernel::seeded(settings.seed);
+    let kernel = sunprint::privacy::Kernel::seeded(settings.seed);
     let mut fit =
         Fit::begin_with_danger_kernel(schema, plan(settings)?, promise(settings)?, codes.rows() as u64, kernel)?;
     answer(&mut fit, codes)?;

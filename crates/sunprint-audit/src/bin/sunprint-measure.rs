@@ -6,7 +6,6 @@ use sunprint::error::{Error, Kind, Result};
 use sunprint_audit::experiment::{Accuracy, Named, Settings, accuracy, shares, slope_of_error, tables};
 use sunprint_audit::measure::Estimate;
 use sunprint_audit::mechanisms::{self, Duel};
-use sunprint_audit::privacy;
 use sunprint_audit::solve;
 use sunprint_audit::speed::{self, Speed};
 use sunprint_audit::synthesise::{real_tables, synthesise};
@@ -38,15 +37,6 @@ enum Experiment {
         /// The numbers of rows
         #[arg(long, value_delimiter = ',', default_values_t = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000])]
         rows: Vec<usize>,
-    },
-    /// Claimed against measured epsilon, for every stage, every method, and mechanisms broken on purpose
-    Audit {
-        /// The first seed
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Time and memory of a fit from Parquet, beside reading the file alone
     Speed {
@@ -217,7 +207,6 @@ fn run(experiment: &Experiment) -> Result<()> {
         Experiment::Mechanisms { options, dimensions, rows, epsilons } => {
             compare_mechanisms(options, dimensions, rows, epsilons)?;
         }
-        Experiment::Audit { seed, json } => audit(*seed, *json),
         Experiment::Speed { rows, width, runs } => measure_speed(*rows, *width, *runs)?,
         Experiment::Gram { rows, width, threads, runs } => {
             let found = speed::moments(*rows, *width, *threads, *runs);
@@ -299,26 +288,6 @@ fn measure_speed(rows: usize, width: usize, runs: usize) -> Result<()> {
         println!("  {what:<28}{seconds:>8.3} s");
     }
     Ok(())
-}
-
-/// Two tables: what is shipped must stay below its claim, what is broken must exceed it.
-fn audit(seed: u64, json: bool) {
-    let parts = [("shipped", privacy::shipped()), ("broken on purpose", privacy::broken::all())];
-    let mut seeds = seed..;
-    for (title, trials) in parts {
-        if !json {
-            println!("{title:<72}{:>8}{:>8}{:>10}  verdict", "ε", "δ", "measured");
-        }
-        for (trial, seed) in trials.into_iter().zip(&mut seeds) {
-            let found = trial.audit(seed);
-            if json {
-                println!("{}", serde_json::to_string(&found).expect("findings are plain numbers"));
-            } else {
-                let verdict = if found.caught() { "above its claim" } else { "below its claim" };
-                println!("{:<72}{:>8}{:>8}{:>10.3}  {verdict}", found.name, found.claimed, found.delta, found.measured);
-            }
-        }
-    }
 }
 
 fn print<T: serde::Serialize>(options: &Options, found: &T, words: impl Fn(&T) -> String) {

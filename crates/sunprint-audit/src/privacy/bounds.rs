@@ -20,6 +20,34 @@ pub fn upper(successes: u64, runs: u64, failure: f64) -> f64 {
     root(|p| incomplete_beta(p, successes as f64 + 1.0, (runs - successes) as f64) - (1.0 - failure))
 }
 
+/// Φ⁻¹(p): the point below which a standard normal lies with probability p.
+pub fn quantile(p: f64) -> f64 {
+    let below = |x: f64| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
+    let place = |t: f64| 80.0 * t - 40.0;
+    place(root(|t| below(place(t)) - p))
+}
+
+/// The least ρ of zero-concentrated privacy that allows a coin of probability at least p on one table and at most q on the
+/// other: the largest `D_α/α`, with the Rényi divergence
+/// `D_α = ln(p^α q^{1−α} + (1−p)^α (1−q)^{1−α})/(α − 1)`, over some orders α and both directions. For p > q it grows with p
+/// and falls with q, so bounds may stand in the place of the probabilities. 0 where p ≤ q.
+pub fn rho(p: f64, q: f64) -> f64 {
+    if p <= q {
+        return 0.0;
+    }
+    let divergence = |order: f64, p: f64, q: f64| {
+        // Logarithms of both terms: powers of small probabilities are far beyond what a float holds.
+        let term = |p: f64, q: f64| if p <= 0.0 { f64::NEG_INFINITY } else { order * p.ln() + (1.0 - order) * q.ln() };
+        let (one, other) = (term(p, q), term(1.0 - p, 1.0 - q));
+        let (large, small) = (one.max(other), one.min(other));
+        let rest = if small == large { 1.0 } else { (small - large).exp() };
+        (large + rest.ln_1p()) / (order - 1.0)
+    };
+    // Orders from just above 1 to 1 + 2¹⁰.
+    let orders = (0..84).map(|step| 1.0 + (f64::from(step) * 0.25 - 10.0).exp2());
+    orders.map(|order| divergence(order, p, q).max(divergence(order, q, p)) / order).fold(0.0, f64::max)
+}
+
 /// Where a growing function of [0, 1] crosses 0, by bisection.
 fn root(f: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -92,6 +120,27 @@ mod tests {
                 assert!(low < seen && seen < high);
             }
         }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_every_table() {
+        for (p, x) in [(0.5, 0.0), (0.975, 1.959_964), (0.001, -3.090_232), (1.0 - 1e-6, 4.753_424)] {
+            assert!((quantile(p) - x).abs() < 1e-6, "{p}");
+        }
+    }
+
+    /// Two normals a distance μ apart have ρ = μ²/2, of which events see a part: at small μ 2/π of it in the middle.
+    #[test]
+    fn events_of_normals_never_see_more_than_there_is() {
+        let above = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
+        for mu in [0.1, 0.5, 1.0, 3.0] {
+            let whole = 0.5 * mu * mu;
+            let seen = (-40..=40).map(|step| f64::from(step) * 0.1).map(|x| rho(above(x - mu), above(x)));
+            let most = seen.fold(0.0, f64::max);
+            assert!(most < whole && most > 0.6 * whole, "{mu}: {most} of {whole}");
+        }
+        assert_eq!(rho(0.3, 0.3), 0.0);
+        assert!(rho(0.5, 0.0) > 1e3 || rho(0.5, 0.0).is_infinite());
     }
 
     #[test]

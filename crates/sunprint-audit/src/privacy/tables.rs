@@ -2,7 +2,7 @@
 
 use super::Side;
 use sunprint::plan::budget;
-use sunprint::privacy::{Budget, Charge, Delta, Epsilon, Ratio};
+use sunprint::privacy::{Budget, Charge, Delta, Epsilon};
 use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{Pass, Tally, VERSION, Work};
 
@@ -80,6 +80,21 @@ impl Neighbours {
         Neighbours::new("all rows equal in two strata", 2, &[0; 2], [(&[0, 0], 0), (&[Q, Q], 0)])
     }
 
+    /// The others in the middle; one row goes from there to a corner, the most extreme row there is.
+    pub fn extreme_row() -> Self {
+        Neighbours::new("middle to extreme", 1, &[MIDDLE; 2], [(&[MIDDLE, MIDDLE], 0), (&[Q, Q], 0)])
+    }
+
+    /// Two rows are the same, or one of them goes to the opposite corner.
+    pub fn two_identical_rows() -> Self {
+        let tables = [[0, 0], [Q, Q]].map(|last| {
+            let mut codes = Codes::with_capacity(2, 5);
+            [[MIDDLE; 2], [20_000, 40_000], [50_000, 9_000], [0, 0], last].iter().for_each(|row| codes.push(row, 0));
+            codes
+        });
+        Neighbours { name: "two identical rows", width: 2, strata: 1, tables }
+    }
+
     /// One of the tables.
     pub fn table(&self, side: Side) -> &Codes {
         &self.tables[side as usize]
@@ -92,38 +107,25 @@ impl Neighbours {
     }
 }
 
-/// A promise worked out once, to be spent again in every run.
+/// A promise that is made again for every run.
 #[derive(Clone, Copy)]
 pub struct Purse {
-    /// ε, or the ρ that stands for ε and δ.
-    pub amount: Ratio,
-    epsilon: Epsilon,
-    delta: Option<Delta>,
+    /// ε.
+    pub epsilon: Epsilon,
+    /// δ, if there is one.
+    pub delta: Option<Delta>,
 }
 
 impl Purse {
-    /// What ε, and δ if there is one, allow.
+    /// The whole as a budget.
     ///
     /// # Panics
-    /// If they cannot be read: they are the audit's own.
-    pub fn new(epsilon: &str, delta: Option<&str>) -> Purse {
-        let own = "the audit's own numbers can be read";
-        let (epsilon, delta) = (epsilon.parse().expect(own), delta.map(|delta| delta.parse().expect(own)));
-        Purse { amount: budget(epsilon, delta).expect(own).amount(), epsilon, delta }
-    }
-
-    /// The amount as a budget.
-    ///
-    /// # Panics
-    /// If it is outside what an ε may be.
+    /// If δ leaves no budget: it is the audit's own.
     pub fn budget(&self) -> Budget {
-        match self.delta {
-            None => Budget::pure(Epsilon::new(self.amount).expect("an ε within its range")),
-            Some(delta) => Budget::concentrated_danger(self.amount, self.epsilon, delta).expect("a ρ above 0"),
-        }
+        budget(self.epsilon, self.delta).expect("the audit's own numbers leave a budget")
     }
 
-    /// The amount as one charge.
+    /// The whole as one charge.
     ///
     /// # Panics
     /// Never: a budget is not zero.

@@ -1,22 +1,20 @@
 //! The stages that follow the means of strata and the values of columns: contrasts, marginals and labels.
 
-use super::stages::{PURE, QUICK, Terms, cube, likelihood, pick};
+use super::stages::{QUICK, Terms, cube, likelihood, pick, trial};
 use super::tables::Neighbours;
-use super::{Side, Trial};
-use sunprint::privacy::{Kernel, Sensitive};
+use super::{Noise, Side, Trial, open};
+use sunprint::privacy::Sensitive;
 use sunprint::subspace;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Opened, Pass, VERSION, Work};
+use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Pass, VERSION, Work};
 
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
     // A released centre in the middle and a small reach: rows in corners are clamped to the whole of it.
     let spec = ClampedSums { centre: vec![32_768; pair.width], reach: 1000 };
     let codes = subspace::helmert(pair.strata);
-    let exact = pair.tallies(&Work::Clamped(spec.clone())).map(|tally| match tally.open_danger() {
-        Opened::Moments(t) => subspace::contrasts(t, &codes),
-        _ => unreachable!("a pass of clamped sums"),
-    });
+    let exact =
+        pair.tallies(&Work::Clamped(spec.clone())).map(|tally| subspace::contrasts(&open::moments(&tally), &codes));
     cube(terms.name("contrasts", &pair), exact, terms, subspace::contrast_span(&spec) / part)
 }
 
@@ -32,22 +30,19 @@ pub fn labels(pair: Neighbours, terms: Terms) -> Trial {
     let fork = |at: u32, edge: u16, below: i32, above: i32| Fork { at, edge, below, above };
     let forks = Forks { forks: vec![fork(0, 20_000, -1, 1), fork(1, 45_000, -2, -3)] };
     let work = Work::Marginals(Marginals { histograms: vec![Histogram::Tree(forks)] });
-    let exact = pair.tallies(&work).map(|tally| match tally.open_danger() {
-        Opened::Cells(t) => t.leaves.clone(),
-        _ => unreachable!("a pass of counts"),
-    });
+    let exact = pair.tallies(&work).map(|tally| open::cells(&tally).leaves.clone());
     counted(terms.name("labels", &pair), exact, terms, 1)
 }
 
 /// The values of two columns below and above their mean. The mean is that of the table and not a released one, and so
 /// the rows that stay where they are change their cells, too.
-pub fn edges_from_the_data() -> Trial {
+pub fn edges_from_the_data(terms: Terms) -> Trial {
     let pair = Neighbours::opposite_corners();
     let exact = pair.tables.each_ref().map(|table| {
         let mean = |j: usize| (0..table.rows()).map(|i| usize::from(table.row(i)[j])).sum::<usize>() / table.rows();
         counts(table, pair.strata, &[[mean(0) as u16], [mean(1) as u16]])
     });
-    counted(PURE.name("marginals", &pair), exact, PURE, 2)
+    counted(terms.name("marginals", &pair), exact, terms, 2)
 }
 
 /// The tally of the real pass for the first two columns cut at these edges.
@@ -55,20 +50,17 @@ fn counts<const N: usize>(table: &Codes, strata: usize, edges: &[[u16; N]; 2]) -
     let line = |at: usize| Histogram::Line { at, edges: edges[at].to_vec(), absence: false };
     let work = Work::Marginals(Marginals { histograms: vec![line(0), line(1)] });
     let tally = Pass { version: VERSION, number: 1, width: table.width(), strata, work }.tally(table);
-    match tally.open_danger() {
-        Opened::Cells(t) => t.leaves.clone(),
-        _ => unreachable!("a pass of counts"),
-    }
+    open::cells(&tally).leaves.clone()
 }
 
 fn counted(name: String, exact: [Vec<u64>; 2], terms: Terms, histograms: u64) -> Trial {
     let purse = terms.purse();
-    let run = move |seed: u64, side: Side| {
+    let run = move |noise: Noise, side: Side| {
         let input = Sensitive::new(pick(&exact, side));
-        let noisy = Kernel::seeded(seed).histograms("marginals", input, histograms, purse.charge());
+        let noisy = noise.kernel().histograms("marginals", input, histograms, purse.charge());
         let noisy = noisy.expect("a charge").into_inner();
         let cells = noisy.iter().zip(&exact[0]).zip(&exact[1]);
         vec![cells.map(|((&z, &a), &b)| likelihood(terms.pure(), z as f64, a as f64, b as f64)).sum()]
     };
-    Trial { name, claim: terms.claim(), runs: QUICK, run: Box::new(run) }
+    trial(name, terms, QUICK, Box::new(run))
 }

@@ -1,58 +1,79 @@
 //! Whole fits: everything that a model shows, through the public protocol.
 
+use super::stages::{self, Terms, visible_delta};
 use super::tables::{Neighbours, Purse};
-use super::{Claim, Run, Side, Trial};
+use super::{Epsilons, Noise, Run, Side, Trial};
 use crate::synthesise::unit_schema;
-use sunprint::fit::Fit;
 use sunprint::model::{Frame, Model};
 use sunprint::plan::{Mechanism, Method, Plan, Shares};
-use sunprint::privacy::Kernel;
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
 
 /// Runs of a whole fit.
 const RUNS: u64 = 3_000;
-/// Runs of a whole fit whose values are settled, which takes longer.
-const FEWER_RUNS: u64 = 60;
+/// Runs of a whole fit whose values are settled, which takes longer: enough to see a loss of several times the claim.
+const FEWER_RUNS: u64 = 120;
+/// Runs of one that grows a tree of labels on rows of its own, which takes longest.
+const FEWEST_RUNS: u64 = 40;
 
-/// Each method on its own worst neighbours, at ε = 2: texture is post-processing and left out where it can be, which
-/// saves time.
-pub fn all() -> Vec<Trial> {
+/// Each method on its own worst neighbours: texture is post-processing and left out where it can be, which saves time.
+pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
     let mut trials = Vec::new();
+    let pure = Terms::honest(epsilons.whole, None);
+    let with_delta = Terms::honest(epsilons.whole, Some(visible_delta()));
     for method in [Method::Default, Method::Paper, Method::Cube] {
-        for delta in [None, Some("0.001")] {
+        for terms in [pure, with_delta] {
             for plan in [plan(method), lattice(method)] {
-                trials.push(trial(Neighbours::opposite_corners(), plan, "2", delta, "2"));
+                let short = plan.mechanism == Mechanism::Pmm && terms.pure();
+                trials.push(Trial { short, ..trial(Neighbours::opposite_corners(), plan, terms) });
             }
         }
     }
-    trials.push(trial(Neighbours::all_equal(), plan(Method::Default), "2", None, "2"));
+    for terms in [pure, with_delta] {
+        trials.push(gaussian(Neighbours::opposite_corners(), terms));
+        trials.push(few_rows(Neighbours::one_row_strata(), terms));
+    }
+    trials.push(gaussian(Neighbours::one_row_strata(), pure));
+    trials.push(trial(Neighbours::all_equal(), plan(Method::Default), pure));
+    trials.push(trial(Neighbours::extreme_row(), plan(Method::Default), pure));
+    trials.push(trial(Neighbours::two_identical_rows(), plan(Method::Default), pure));
     for method in [Method::Default, Method::Cube] {
-        trials.push(trial(Neighbours::one_row_strata(), plan(method), "2", None, "2"));
-        trials.push(trial(Neighbours::one_row_strata(), lattice(method), "2", None, "2"));
+        trials.push(trial(Neighbours::one_row_strata(), plan(method), pure));
+        trials.push(trial(Neighbours::one_row_strata(), lattice(method), pure));
     }
-    for delta in [None, Some("0.001")] {
-        trials.push(few_rows(Neighbours::one_row_strata(), "2", delta, "2"));
-    }
-    trials.push(few_rows(Neighbours::within_a_stratum(), "2", None, "2"));
-    trials.push(with_marginals(Neighbours::opposite_corners(), "2", "2"));
-    trials.push(with_marginals(Neighbours::one_row_strata(), "2", "2"));
+    trials.push(few_rows(Neighbours::within_a_stratum(), pure));
+    trials.push(with_marginals(Neighbours::opposite_corners(), pure));
+    trials.push(with_marginals(Neighbours::one_row_strata(), pure));
+    trials.push(with_labels(Neighbours::one_row_strata(), pure));
     trials
 }
 
 /// The default method with few rows: the contrasts of strata and no directions, whatever the ε.
-pub fn few_rows(pair: Neighbours, claimed: &'static str, delta: Option<&'static str>, given: &'static str) -> Trial {
+pub fn few_rows(pair: Neighbours, terms: Terms) -> Trial {
     let shares = Shares { centre: 3600, spread: 600, contrasts: 4800, measure: 1000, ..Shares::default() };
-    let trial = trial(pair, Plan { shares: Some(shares), ..Plan::default() }, claimed, delta, given);
+    let trial = trial(pair, Plan { shares: Some(shares), ..Plan::default() }, terms);
     Trial { name: format!("{}, contrasts", trial.name), runs: RUNS / 3, ..trial }
 }
 
 /// The default method with marginals, which five rows would not have on their own.
-pub fn with_marginals(pair: Neighbours, claimed: &'static str, given: &'static str) -> Trial {
+pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
     let shares =
         Shares { centre: 1000, spread: 500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
-    let trial = trial(pair, plan, claimed, None, given);
+    let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }
+}
+
+/// The default method with a tree of labels, which so few rows would not have on their own.
+pub fn with_labels(pair: Neighbours, terms: Terms) -> Trial {
+    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, labels: 5000, ..Shares::default() };
+    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
+    let trial = trial(pair, plan, terms);
+    Trial { name: format!("{}, labels", trial.name), runs: FEWEST_RUNS, ..trial }
+}
+
+/// The baseline of one Gaussian.
+pub fn gaussian(pair: Neighbours, terms: Terms) -> Trial {
+    trial(pair, Plan { method: Method::Gaussian, ..Plan::default() }, terms)
 }
 
 /// A method with the tree.
@@ -67,22 +88,13 @@ pub fn lattice(method: Method) -> Plan {
     Plan { mechanism: Mechanism::Psmm, cell: Some(0.4), ..plan(method) }
 }
 
-/// A whole fit that claims `claimed` and is given `given`.
-pub fn trial(
-    pair: Neighbours,
-    plan: Plan,
-    claimed: &'static str,
-    delta: Option<&'static str>,
-    given: &'static str,
-) -> Trial {
-    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
-    let claim = Claim { epsilon: number(claimed), delta: delta.map_or(0.0, number) };
-    let noise = if delta.is_none() { "pure" } else { "with δ" };
-    let name = format!("whole fit, {}, {}, {noise}, {}", plan.method.name(), plan.mechanism.name(), pair.name);
+/// A whole fit.
+pub fn trial(pair: Neighbours, plan: Plan, terms: Terms) -> Trial {
+    let name = terms.name(&format!("fit, {}, {}", plan.method.name(), plan.mechanism.name()), &pair);
     let schema = schema(&pair);
-    let purse = Purse::new(given, delta);
-    let run: Run = Box::new(move |seed, side| numbers(&fit(&pair, &schema, &plan, purse, seed, side)));
-    Trial { name, claim, runs: RUNS, run }
+    let purse = terms.purse();
+    let run: Run = Box::new(move |noise, side| numbers(&fit(&pair, &schema, &plan, purse, noise, side)));
+    stages::trial(name, terms, RUNS, run)
 }
 
 fn schema(pair: &Neighbours) -> Schema {
@@ -94,10 +106,9 @@ fn schema(pair: &Neighbours) -> Schema {
     schema
 }
 
-fn fit(pair: &Neighbours, schema: &Schema, plan: &Plan, purse: Purse, seed: u64, side: Side) -> Model {
-    let (plan, codes) = (plan.clone(), pair.table(side));
-    let begun = Fit::begin_with_danger_kernel(schema, plan, purse.budget(), codes.rows() as u64, Kernel::seeded(seed));
-    let mut fit = begun.expect("a plan that can be run");
+fn fit(pair: &Neighbours, schema: &Schema, plan: &Plan, purse: Purse, noise: Noise, side: Side) -> Model {
+    let codes = pair.table(side);
+    let mut fit = noise.fit(schema, plan.clone(), purse.budget(), codes.rows() as u64);
     while let Some(pass) = fit.next_pass() {
         fit.absorb(pass.tally(codes)).expect("the tally of this pass");
     }
