@@ -1,6 +1,7 @@
 //! Arrow IPC to codes, in the file and in the stream form.
 
 use super::arrays;
+use super::arrow_bounds::{Bounded, file_fits};
 use super::chunks::{Taker, Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
@@ -98,7 +99,9 @@ fn fault_of(place: &str, fault: Option<ArrowError>) -> Error {
 
 type Begun = (arrow_schema::Fields, Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>);
 
-fn begin_file(source: impl Read + Seek + Send + 'static, count: Option<&mut usize>) -> Option<Begun> {
+fn begin_file(mut source: impl Read + Seek + Send + 'static, count: Option<&mut usize>) -> Option<Begun> {
+    guarded(|| file_fits(&mut source))?.ok().filter(|fits| *fits)?;
+    source.rewind().ok()?;
     let reader = guarded(|| FileReader::try_new(source, None))?.ok()?;
     if let Some(count) = count {
         *count = reader.num_batches();
@@ -107,7 +110,7 @@ fn begin_file(source: impl Read + Seek + Send + 'static, count: Option<&mut usiz
 }
 
 fn begin_stream(source: impl Read + Send + 'static) -> Option<Begun> {
-    let reader = guarded(|| StreamReader::try_new(source, None))?.ok()?;
+    let reader = guarded(|| StreamReader::try_new(Bounded::new(source), None))?.ok()?;
     Some((reader.schema().fields().clone(), Box::new(reader)))
 }
 

@@ -1,15 +1,17 @@
 //! Files that appear under their name only when they are complete.
 
-use super::words;
+use super::{nameless, words};
 use crate::error::Result;
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file written beside its final place under a hidden name, with owner-only rights, and renamed when it is finished.
-/// Dropped unfinished, it leaves nothing, and an older file under the final name stays as it was.
+/// A file written beside its final place, with owner-only rights, that gets its name when it is finished and on the
+/// disk. Dropped unfinished, it leaves nothing, and an older file under the final name stays as it was.
+///
+/// Until then it has no name at all where the system allows that, and a hidden one elsewhere; what a writer that was
+/// killed left under a hidden name is removed by the next one of the same output.
 ///
 /// Devices and pipes are written directly.
 pub struct AtomicFile {
@@ -19,10 +21,14 @@ pub struct AtomicFile {
 }
 
 struct Beside {
-    temporary: PathBuf,
+    /// The hidden name; none for a file that stands in no folder.
+    name: Option<PathBuf>,
     target: PathBuf,
     rights: Permissions,
 }
+
+/// Hidden names are tried so many times.
+const TRIES: u32 = 100;
 
 /// The hidden names of files that were begun and not finished.
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -77,23 +83,17 @@ impl AtomicFile {
             OpenOptions::new().write(true).open(older)?;
         }
         let target = older.unwrap_or_else(|| path.to_path_buf());
-        let Some(name) = target.file_name() else { return Err(io::ErrorKind::IsADirectory.into()) };
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let hidden = format!(".{}.{}-{number}.part", name.to_string_lossy(), std::process::id());
-        let temporary = target.with_file_name(hidden);
-        let mut unfinished = unfinished();
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(|fault| {
-            // Some folders that are there cannot hold files, and say that they are not there.
-            let folder = temporary.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let lies = fault.kind() == io::ErrorKind::NotFound && folder.is_none_or(Path::is_dir);
-            if lies { io::ErrorKind::PermissionDenied.into() } else { fault }
-        })?;
-        unfinished.push(temporary.clone());
-        drop(unfinished);
-        let fresh = file.metadata()?.permissions();
-        let beside =
-            Beside { rights: fs::metadata(&target).map_or(fresh, |about| about.permissions()), temporary, target };
+        if target.file_name().is_none() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        nameless::sweep(&target);
+        let (file, name) = match nameless::make(folder_of(&target)) {
+            Some(file) => (file, None),
+            None => named(&target, &mut unfinished()).map(|(file, name)| (file, Some(name)))?,
+        };
+        // Dropped from here on, it leaves nothing.
+        let rights = file.metadata()?.permissions();
+        let beside = Beside { name, rights: fs::metadata(&target).map_or(rights, |about| about.permissions()), target };
         let begun = AtomicFile { file: Some(file), beside: Some(beside), place };
         begun.keep_private()?;
         Ok(begun)
@@ -118,14 +118,21 @@ impl AtomicFile {
     fn settle(&mut self) -> io::Result<()> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
         file.flush()?;
-        let Some(beside) = &self.beside else { return Ok(()) };
+        let Some(beside) = &mut self.beside else { return Ok(()) };
         file.set_permissions(beside.rights.clone())?;
         file.sync_all()?;
-        drop(file);
-        fs::rename(&beside.temporary, &beside.target)?;
-        unfinished().retain(|name| *name != beside.temporary);
-        let folder = beside.target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
+        // A program that is told to stop does so before this, or after it.
+        let mut unfinished = unfinished();
+        if beside.name.is_some() || nameless::link(&file, &beside.target).is_err() {
+            let name = match &beside.name {
+                Some(name) => name.clone(),
+                None => name_at_last(&mut file, beside, &mut unfinished)?,
+            };
+            fs::rename(&name, &beside.target)?;
+            unfinished.retain(|other| *other != name);
+        }
+        drop(unfinished);
+        let folder = folder_of(&beside.target).to_path_buf();
         self.beside = None;
         // The name itself: some file systems cannot do this, and the file is complete without it.
         if let Ok(folder) = File::open(folder) {
@@ -133,6 +140,56 @@ impl AtomicFile {
         }
         Ok(())
     }
+}
+
+fn folder_of(target: &Path) -> &Path {
+    target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A file with a hidden name, locked as long as its writer lives.
+fn named(target: &Path, unfinished: &mut Vec<PathBuf>) -> io::Result<(File, PathBuf)> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let name = nameless::hidden(target);
+        let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&name) {
+            Ok(file) => file,
+            // A process of another machine with the same number.
+            Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => continue,
+            // Some folders that are there cannot hold files, and say that they are not there.
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound && folder_of(target).is_dir() => {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            Err(fault) => return Err(fault),
+        };
+        // Where there are no locks, nothing is swept.
+        let swept = matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !nameless::stands(&file);
+        if !swept || tries == TRIES {
+            unfinished.push(name.clone());
+            return Ok((file, name));
+        }
+        let _ = fs::remove_file(&name);
+    }
+}
+
+/// A hidden name for a complete file that has none and cannot be linked to its target: another file stands there.
+fn name_at_last(file: &mut File, beside: &mut Beside, unfinished: &mut Vec<PathBuf>) -> io::Result<PathBuf> {
+    let _ = file.try_lock();
+    let name = nameless::hidden(&beside.target);
+    if nameless::link(file, &name).is_ok() {
+        unfinished.push(name.clone());
+        beside.name = Some(name.clone());
+        return Ok(name);
+    }
+    // The system made a file without a name and will not give it one. It is worth a copy: budget was spent on it.
+    let (mut copy, name) = named(&beside.target, unfinished)?;
+    beside.name = Some(name.clone());
+    file.seek(SeekFrom::Start(0))?;
+    io::copy(file, &mut copy)?;
+    copy.set_permissions(beside.rights.clone())?;
+    copy.sync_all()?;
+    *file = copy;
+    Ok(name)
 }
 
 impl Write for AtomicFile {
@@ -148,9 +205,49 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         self.file = None;
-        if let Some(beside) = self.beside.take() {
-            let _ = fs::remove_file(&beside.temporary);
-            unfinished().retain(|name| *name != beside.temporary);
+        if let Some(hidden) = self.beside.take().and_then(|beside| beside.name) {
+            let _ = fs::remove_file(&hidden);
+            unfinished().retain(|name| *name != hidden);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where no file can be made without a name, or it cannot be given one, the hidden name does as well.
+    #[test]
+    fn with_a_name_from_the_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("out");
+        let begin = |file: File, name: Option<PathBuf>| {
+            let rights = file.metadata().unwrap().permissions();
+            let beside = Beside { name, target: target.clone(), rights };
+            AtomicFile { file: Some(file), beside: Some(beside), place: "out".to_string() }
+        };
+        let (file, name) = named(&target, &mut unfinished()).unwrap();
+        let mut begun = begin(file, Some(name.clone()));
+        begun.write_all(b"first").unwrap();
+        drop(begun);
+        assert!(!name.exists() && !target.exists());
+
+        for text in ["second", "third"] {
+            let (file, name) = named(&target, &mut unfinished()).unwrap();
+            let mut begun = begin(file, Some(name));
+            begun.write_all(text.as_bytes()).unwrap();
+            begun.finish().unwrap();
+            assert_eq!(fs::read_to_string(&target).unwrap(), text);
+        }
+
+        // A file that was removed cannot be linked again, as one that the system refuses to.
+        let removed = folder.path().join("removed");
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&removed).unwrap();
+        fs::remove_file(&removed).unwrap();
+        let mut begun = begin(file, None);
+        begun.write_all(b"fourth").unwrap();
+        begun.finish().unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "fourth");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -6,6 +6,7 @@ use super::spill::Spill;
 use super::store::Kept;
 use crate::error::Result;
 use crate::tally::codes::Codes;
+use crate::wipe::Wiped;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -138,7 +139,7 @@ fn size(codes: &Codes) -> u64 {
 
 impl Takers for Keeper<'_> {
     fn taker(&self) -> Box<dyn Taker + '_> {
-        Box::new(One { keeper: self, buffer: Vec::new() })
+        Box::new(One { keeper: self, buffer: Wiped(Vec::new()) })
     }
 
     fn slab_bytes(&self) -> usize {
@@ -149,7 +150,7 @@ impl Takers for Keeper<'_> {
 /// The taker of one thread, with memory to work in.
 struct One<'a> {
     keeper: &'a Keeper<'a>,
-    buffer: Vec<u8>,
+    buffer: Wiped<u8>,
 }
 
 impl Taker for One<'_> {

@@ -4,7 +4,9 @@
 //! a file, a line number, the number of a column or a name from the schema.
 
 mod arrays;
+mod arrow_bounds;
 mod arrow_in;
+mod arrow_needs;
 mod arrow_out;
 mod atomic;
 mod check;
@@ -15,6 +17,7 @@ mod keeper;
 mod layout;
 mod lines;
 mod mark;
+mod nameless;
 mod parquet_in;
 mod pieces;
 mod place;

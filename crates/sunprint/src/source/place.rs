@@ -161,6 +161,14 @@ impl Input {
         self.format.or_else(|| self.path().and_then(Format::of_path)).ok_or_else(|| no_format(&self.place()))
     }
 
+    /// Refuses, before a byte is read, what opening would refuse. A pipe is left alone: it can be opened once.
+    pub fn check(&self) -> Result<()> {
+        match &self.path {
+            Some(path) if !is_special(path) => self.open().map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// Opens it, refusing a directory and a file without a byte.
     pub(super) fn open(&self) -> Result<Opened> {
         let place = self.place();

@@ -73,7 +73,7 @@ pub(super) fn no_spill(folder: &Path, fault: &io::Error) -> Error {
 const ADVICE: &str = "name a folder with room for the spill file with `--spill-dir`, or allow more with `--memory`";
 
 /// The memory of the machine, or what its control group leaves of it; 4 GiB where neither is known.
-fn memory() -> u64 {
+pub(super) fn memory() -> u64 {
     let installed = fs::read_to_string("/proc/meminfo").ok().and_then(|text| mem_total(&text));
     let read = |path: &Path| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let group = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

@@ -11,6 +11,7 @@ use super::{threads, words};
 use crate::door::Door;
 use crate::error::Result;
 use crate::tally::codes::Codes;
+use crate::wipe::Wiped;
 use std::ops::Range;
 
 /// Tables with more columns are read this way.
@@ -41,8 +42,8 @@ pub(super) fn by_slabs(reading: Reading) -> Result<()> {
         |_| Ok(slabs.next()),
         || takers.taker(),
         |taker, number, slab| {
-            let mut values = vec![0_u16; slab.rows.len() * width];
-            let mut strata = vec![0_u32; slab.rows.len()];
+            let mut values = Wiped(vec![0_u16; slab.rows.len() * width]);
+            let mut strata = Wiped(vec![0_u32; slab.rows.len()]);
             for (part, plan) in &parts {
                 let mut done = 0;
                 file.for_each_of(part, slab.group, slab.rows.clone(), |batch| {

@@ -5,6 +5,7 @@
 //! creating and unlinking it.
 
 use crate::tally::codes::Codes;
+use crate::wipe::wipe;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -70,6 +71,9 @@ impl Spill {
         read_at(&self.file, bytes, part.offset)?;
         let (mut values, mut strata) = over.into_parts();
         let (first, second) = bytes.split_at(2 * part.rows * self.width);
+        // What is longer than the new chunk would stay behind its end.
+        values.get_mut(first.len() / 2..).into_iter().for_each(wipe);
+        strata.get_mut(part.rows..).into_iter().for_each(wipe);
         values.clear();
         values.extend(first.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])));
         strata.clear();

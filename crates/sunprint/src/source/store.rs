@@ -11,6 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
 use crate::tally::{Pass, Tally, Tallying};
+use crate::wipe::Wiped;
 use std::sync::{Mutex, PoisonError};
 
 /// The sensitive table of a fit, wherever its codes are. No `Debug`, no `Serialize`.
@@ -140,7 +141,7 @@ fn answer_from_file(pass: &Pass, spill: &Spill, progress: &dyn Progress) -> Resu
     let lost = |_| Error::new(Kind::Io, "the spill file cannot be read back").hint(SPENT);
     threads::share(
         |_| Ok(parts.next()),
-        || (answers.one(), Codes::with_capacity(pass.width, 0), Vec::new()),
+        || (answers.one(), Codes::with_capacity(pass.width, 0), Wiped(Vec::new())),
         |(one, codes, bytes), _, part| {
             let over = std::mem::replace(codes, Codes::with_capacity(pass.width, 0));
             *codes = spill.read(part, over, bytes).map_err(lost)?;

@@ -1,7 +1,10 @@
 //! The last pass: which cell of the partition each row falls into.
+//!
+//! Proof: docs/proofs.md, Lemma 19.
 
 use super::codes::Codes;
 use crate::cpu::{Level, Vectorised};
+use crate::wipe::wipe;
 use serde::{Deserialize, Serialize};
 
 /// A binary partition of a box, cut in the order of [`Cells::cuts`], to its own depth in each stratum. Public.
@@ -207,6 +210,12 @@ impl CellTally {
         for (a, b) in self.leaves.iter_mut().zip(&other.leaves) {
             *a += b;
         }
+    }
+}
+
+impl Drop for CellTally {
+    fn drop(&mut self) {
+        wipe(&mut self.leaves);
     }
 }
 

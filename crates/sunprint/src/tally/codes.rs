@@ -1,11 +1,19 @@
 //! A batch of rows as codes.
 
+use crate::wipe::wipe;
+
 /// The largest code: a value at its upper bound. Codes run from 0 (lower bound) to `Q`.
 pub const Q: u16 = u16::MAX;
 
+/// The first code that is nearer to a value than to the one before it, of `values` values at equal distances.
+pub(crate) fn below_value(value: u64, values: u64) -> u16 {
+    let twice = (2 * value - 1).saturating_mul(u64::from(Q));
+    twice.div_ceil(2 * (values - 1)).min(u64::from(Q)) as u16
+}
+
 /// Some rows of the sensitive table, one `u16` code for each feature and one stratum for each row.
 ///
-/// No `Debug`, no `Serialize`: codes are private rows in another spelling.
+/// No `Debug`, no `Serialize`: codes are private rows in another spelling. Overwritten when dropped.
 pub struct Codes {
     width: usize,
     rows: usize,
@@ -79,7 +87,15 @@ impl Codes {
     }
 
     /// The same to be taken away, for the next rows to be put in.
-    pub(crate) fn into_parts(self) -> (Vec<u16>, Vec<u32>) {
-        (self.values, self.strata)
+    pub(crate) fn into_parts(mut self) -> (Vec<u16>, Vec<u32>) {
+        (std::mem::take(&mut self.values), std::mem::take(&mut self.strata))
+    }
+}
+
+impl Drop for Codes {
+    fn drop(&mut self) {
+        // Codes never get fewer, so there is nothing behind their end.
+        wipe(&mut self.values);
+        wipe(&mut self.strata);
     }
 }

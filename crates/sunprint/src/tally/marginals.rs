@@ -24,7 +24,7 @@ pub enum Histogram {
         /// Whether the next coordinate says that the value is missing; such rows have one more cell, the last.
         absence: bool,
     },
-    /// Coordinates of which one is set: a row falls into the cell of the first that is.
+    /// Coordinates of which one is set: a row falls into the cell of the first that is, of all strata together.
     Hot {
         /// The first coordinate.
         at: usize,
@@ -52,6 +52,14 @@ impl Histogram {
         }
     }
 
+    /// How many counts there are: the cells of each stratum, or of all together.
+    pub fn size(&self, strata: usize) -> usize {
+        match self {
+            Histogram::Line { .. } | Histogram::Tree(_) => self.cells().saturating_mul(strata),
+            Histogram::Hot { .. } => self.cells(),
+        }
+    }
+
     fn fit(&self, width: usize) -> bool {
         match self {
             Histogram::Line { at, edges, absence } => {
@@ -66,7 +74,7 @@ impl Histogram {
 impl Marginals {
     /// Cells of all columns and strata: columns one after the other, in each the strata one after the other.
     pub fn leaves(&self, strata: usize) -> usize {
-        self.histograms.iter().fold(0, |sum: usize, h| sum.saturating_add(h.cells().saturating_mul(strata)))
+        self.histograms.iter().fold(0, |sum: usize, h| sum.saturating_add(h.size(strata)))
     }
 
     /// Whether there is something to count, and not too much of it.
@@ -77,7 +85,7 @@ impl Marginals {
     /// The counts of each column, in all strata.
     pub(super) fn columns<'a>(&'a self, mut counts: &'a [u64], strata: usize) -> impl Iterator<Item = &'a [u64]> {
         self.histograms.iter().map(move |histogram| {
-            let (mine, others) = counts.split_at(histogram.cells() * strata);
+            let (mine, others) = counts.split_at(histogram.size(strata));
             counts = others;
             mine
         })
@@ -117,7 +125,7 @@ impl Vectorised for Counting<'_> {
         let mut offset = 0;
         for histogram in &marginals.histograms {
             let cells = histogram.cells();
-            let counts = &mut counts[offset..offset + cells * strata];
+            let counts = &mut counts[offset..offset + histogram.size(strata)];
             offset += counts.len();
             let stratum = |i: usize| (codes.stratum(i) as usize).min(strata - 1) * cells;
             match histogram {
@@ -140,7 +148,7 @@ impl Vectorised for Counting<'_> {
                     for i in 0..codes.rows() {
                         let block = &codes.row(i)[*at..at + len];
                         let cell = block.iter().position(|&code| code > SET).unwrap_or(0);
-                        counts[stratum(i) + cell] += 1;
+                        counts[cell] += 1;
                     }
                 }
                 Histogram::Tree(forks) => {
@@ -187,7 +195,7 @@ mod tests {
             let mut replaced = rows.clone();
             replaced[0] = other;
             let (a, b) = (count(&marginals, &rows), count(&marginals, &replaced));
-            let first = 2 * marginals.histograms[0].cells();
+            let first = marginals.histograms[0].size(2);
             for range in [0..first, first..a.len()] {
                 prop_assert_eq!(a[range.clone()].iter().sum::<u64>(), rows.len() as u64);
                 let moved: Vec<u64> = a[range.clone()].iter().zip(&b[range]).map(|(a, b)| a.abs_diff(*b)).filter(|&x| x > 0).collect();

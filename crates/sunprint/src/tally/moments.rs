@@ -1,10 +1,13 @@
 //! The second pass: rows centred, clipped to a ball, put on an integer grid, and their products summed.
+//!
+//! Proof: docs/proofs.md, Lemma 11.
 
 use super::cells::less_centre;
 use super::codes::Codes;
 use super::gram::Gram;
 use super::sums::add_all;
 use crate::cpu::{Level, Vectorised};
+use crate::wipe::wipe;
 use serde::{Deserialize, Serialize};
 
 /// `K`: every clipped row has Euclidean norm at most this on the grid, hence every entry is below 2¹³.
@@ -128,7 +131,7 @@ impl MomentTally {
 
     /// The same without products.
     pub(super) fn sums_only(width: usize, strata: usize) -> Self {
-        MomentTally { products: Vec::new(), ..MomentTally::empty(width, strata) }
+        MomentTally { products: Vec::new(), stratum_sums: vec![0; strata * width], stratum_rows: vec![0; strata] }
     }
 
     /// Adds clamped rows to the sums of their strata: each coordinate by at most the reach.
@@ -140,6 +143,14 @@ impl MomentTally {
         add_all(&mut self.products, &other.products);
         add_all(&mut self.stratum_sums, &other.stratum_sums);
         add_all(&mut self.stratum_rows, &other.stratum_rows);
+    }
+}
+
+impl Drop for MomentTally {
+    fn drop(&mut self) {
+        wipe(&mut self.products);
+        wipe(&mut self.stratum_sums);
+        wipe(&mut self.stratum_rows);
     }
 }
 
@@ -178,6 +189,8 @@ impl Vectorised for Adding<'_> {
             }
             gram.push_pair(&pair[0], &pair[1]);
         }
+        wipe(&mut u);
+        pair.iter_mut().for_each(|v| wipe(v));
     }
 }
 

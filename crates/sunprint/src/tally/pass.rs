@@ -190,7 +190,7 @@ impl Tallying<'_> {
 
     /// The tally of all rows that were added.
     pub fn finish(mut self) -> Tally {
-        match (&mut self.tally.answer, self.gram) {
+        match (&mut self.tally.answer, self.gram.take()) {
             (Answer::Products(products), Some(gram)) => products.take(gram),
             (Answer::Moments(moments), Some(gram)) => gram.add_to(&mut moments.products),
             _ => {}

@@ -61,9 +61,10 @@ fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
         }
         Work::Marginals(marginals) => {
             let histogram = |histogram: &Histogram| {
-                let mut counts = vec![0; histogram.cells() * pass.strata];
+                let mut counts = vec![0; histogram.size(pass.strata)];
+                let together = matches!(histogram, Histogram::Hot { .. });
                 for (row, stratum) in rows {
-                    let stratum = (*stratum as usize).min(pass.strata - 1);
+                    let stratum = if together { 0 } else { (*stratum as usize).min(pass.strata - 1) };
                     counts[stratum * histogram.cells() + cell_of_value(histogram, row)] += 1;
                 }
                 counts

@@ -1,8 +1,11 @@
 //! Plain sums: the first pass, and the raw products that the paper's covariance needs.
+//!
+//! Proof: docs/proofs.md, Lemma 10.
 
 use super::codes::{Codes, Q};
 use super::gram::{Gram, packed_index};
 use crate::cpu::{Level, Vectorised};
+use crate::wipe::{Wiped, wipe};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -45,6 +48,13 @@ impl SumTally {
     }
 }
 
+impl Drop for SumTally {
+    fn drop(&mut self) {
+        wipe(&mut self.sums);
+        self.square = 0;
+    }
+}
+
 /// At most 2¹⁶ rows on their way into the sums.
 ///
 /// `Σ (2x − Q)² = 4 Σ x² − 4 Q Σ x + n d Q²`, in integers; `Σ x²` of 2¹⁶ rows of 4096 codes stays below 2⁶⁰.
@@ -72,12 +82,13 @@ impl Vectorised for AddingSums<'_> {
             }
         }
         let mut total = 0_i128;
-        for ((sum, part), &mask) in tally.sums.iter_mut().zip(sums).zip(masks) {
+        for ((sum, &part), &mask) in tally.sums.iter_mut().zip(&sums).zip(masks) {
             *sum += i64::from(part);
             total += i128::from(part & mask);
         }
         let largest = i128::from(Q);
         tally.square += 4 * i128::from(square) - 4 * largest * total + entries * largest * largest;
+        wipe(&mut sums);
     }
 }
 
@@ -112,7 +123,7 @@ impl ProductTally {
     /// Takes the products over from the Gram of the parts.
     pub(super) fn take(&mut self, gram: Gram) {
         let width = self.sums.len();
-        let mut parts = vec![0; width * (2 * width + 1)];
+        let mut parts = Wiped(vec![0; width * (2 * width + 1)]);
         gram.add_to(&mut parts);
         let at = |i: usize, j: usize| parts[packed_index(i.max(j), i.min(j))];
         for i in 0..width {
@@ -127,6 +138,13 @@ impl ProductTally {
     pub(super) fn merge(&mut self, other: ProductTally) {
         add_all(&mut self.sums, &other.sums);
         add_all(&mut self.products, &other.products);
+    }
+}
+
+impl Drop for ProductTally {
+    fn drop(&mut self) {
+        wipe(&mut self.sums);
+        wipe(&mut self.products);
     }
 }
 
@@ -161,6 +179,7 @@ impl Vectorised for AddingProducts<'_> {
             }
             gram.push_pair(&pair[0], &pair[1]);
         }
+        pair.iter_mut().for_each(|parts| wipe(parts));
     }
 }
 
