@@ -1,9 +1,11 @@
 //! The command line: every flag is defined once, here, and shared by the commands that take it.
 
+mod audit;
 mod command;
 mod evaluate;
 #[cfg(test)]
 mod examples;
+mod ledger;
 mod model;
 mod planning;
 mod reading;
@@ -18,9 +20,13 @@ use sunprint::math::transport::Metric;
 use sunprint::plan::Mechanism;
 use sunprint::source::Format;
 
+pub use audit::{AuditArgs, ScopeArgs};
 pub use command::{command, names};
 pub use evaluate::EvaluateArgs;
-pub use model::{ModelArg, SampleArgs, ShowArgs};
+pub use ledger::{
+    LedgerArg, LedgerArgs, LedgerCommand, LedgerFileArgs, LedgerLimitArgs, LedgerShowArgs, LedgerVerifyArgs,
+};
+pub use model::{ModelArg, SampleArgs, ShowArgs, StatementForm};
 pub use planning::PlanningArgs;
 pub use reading::{ExtraArg, MemoryArgs};
 use values::{at_least_one, formats, mechanisms, metrics, whole_number};
@@ -107,10 +113,11 @@ pub enum Command {
         sunprint synth people.csv --schema people.toml --epsilon 1 -o synthetic.csv\n  \
         sunprint synth people.csv --schema people.toml --epsilon 1 --model people.sunprint | head")]
     Synth(SynthArgs),
-    /// Show a model's receipt, dimension and bounds
+    /// Show a model's receipt, dimension and bounds, or its privacy statement
     #[command(after_help = "Examples:\n  \
         sunprint show people.sunprint\n  \
-        sunprint show people.sunprint --json")]
+        sunprint show people.sunprint --json\n  \
+        sunprint show people.sunprint --statement html -o privacy.html --receipt receipt.json")]
     Show(ShowArgs),
     /// Compare a real and a synthetic table (for the curator's eyes)
     #[command(after_help = "The numbers come from the private rows without noise: nothing is spent, and nothing of \
@@ -119,6 +126,19 @@ pub enum Command {
         sunprint evaluate people.csv synthetic.csv --schema people.toml\n  \
         sunprint evaluate people.csv synthetic.parquet --schema people.toml --rows all --json")]
     Evaluate(EvaluateArgs),
+    /// Say what each dataset has spent; set ceilings; verify
+    #[command(
+        after_help = "Every fit writes its charge into the ledger before it opens the table. Nothing in a ledger is \
+        private.\n\n\
+        Examples:\n  \
+        sunprint ledger show\n  \
+        sunprint ledger limit people --epsilon 3\n  \
+        sunprint ledger verify --receipt receipt.json"
+    )]
+    Ledger(LedgerArgs),
+    /// Measure what the shipped mechanisms lose, on made-up tables, beside what they claim
+    #[command(after_help = audit::HELP)]
+    Audit(AuditArgs),
 }
 
 /// What goes to stderr.
@@ -173,7 +193,7 @@ pub struct BudgetArgs {
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Method")]
 pub struct PlanArgs {
-    /// How to measure: `default`, `paper` (the published algorithm, its constants repaired) or `cube` (no projection)
+    /// How to measure: `default`, `paper` (as published, constants repaired), `cube` (no projection) or `gaussian`
     #[arg(long, value_enum, default_value_t = MethodName::Default, hide_possible_values = true)]
     pub method: MethodName,
     /// Directions to measure in detail [default: chosen from the released numbers]
@@ -324,6 +344,9 @@ pub struct MeasureArgs {
     /// Where the table is kept meanwhile.
     #[command(flatten)]
     pub memory: MemoryArgs,
+    /// Where the charge is written down.
+    #[command(flatten)]
+    pub ledger: LedgerArg,
 }
 
 /// What `fit` and `synth` hand over besides their output.

@@ -1,11 +1,13 @@
 //! Files that the command line itself reads and writes: models, receipts, schemas, public bases.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
+use sunprint::model::MOST_BYTES;
 
+use sunprint::receipt::Receipt;
 use sunprint::source::{AtomicFile, Format, Input, Output};
 
 /// The name of stdin and stdout.
@@ -61,17 +63,43 @@ fn write(mut file: AtomicFile, output: &Path, text: &str) -> Result<()> {
     file.finish()
 }
 
-/// Reads a public file.
+/// Writes a receipt: plain text, or JSON if the name ends in .json.
+pub fn write_receipt(path: &Path, receipt: &Receipt) -> Result<()> {
+    let json = path.extension().is_some_and(|extension| extension == "json");
+    let text = if json { to_json(receipt)? } else { receipt.to_string() };
+    write_whole(path, &text)
+}
+
+/// A public value as indented JSON with a newline.
+pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|_| Error::new(Kind::Io, "the result cannot be written as JSON"))
+}
+
+/// Reads a public file, which may come from anybody: a model, a receipt, a public basis. None of them is longer than
+/// the longest model, and a device may have no end.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|fault| {
-        let (rule, hint) = match fault.kind() {
-            io::ErrorKind::NotFound => ("the file does not exist", "check the path"),
-            io::ErrorKind::IsADirectory => ("this is a directory, not a file", "give the path of a file in it"),
-            io::ErrorKind::PermissionDenied => ("the file may not be read", "check the rights of the file"),
-            _ => ("the file cannot be read", "check the path and the disk"),
-        };
-        Error::new(Kind::Io, rule).at(path.display().to_string()).hint(hint)
-    })
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|fault| unreadable(path, &fault))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::new(Kind::Io, "the file is too large")
+            .at(path.display().to_string())
+            .hint("models and receipts are at most 1 GiB long"));
+    }
+    Ok(bytes)
+}
+
+/// Why a public file cannot be read.
+pub fn unreadable(path: &Path, fault: &io::Error) -> Error {
+    let (rule, hint) = match fault.kind() {
+        io::ErrorKind::NotFound => ("the file does not exist", "check the path"),
+        io::ErrorKind::IsADirectory => ("this is a directory, not a file", "give the path of a file in it"),
+        io::ErrorKind::PermissionDenied => ("the file may not be read", "check the rights of the file"),
+        _ => ("the file cannot be read", "check the path and the disk"),
+    };
+    Error::new(Kind::Io, rule).at(path.display().to_string()).hint(hint)
 }
 
 /// Prints to stdout. A reader that has heard enough (`| head`) is not an error.

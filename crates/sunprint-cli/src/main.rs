@@ -10,6 +10,7 @@ mod commands;
 mod crash;
 mod demo;
 mod files;
+mod ledgers;
 mod measure;
 mod progress;
 mod usage;

@@ -1,23 +1,26 @@
 //! What `fit`, `synth` and `demo` have in common: from options to a model, in the one order that keeps the promise.
 //!
 //! The options and the schema are checked, the outputs are tried and the promise is written down before a single row
-//! is read. Nothing that the rows say can change what was promised.
+//! is read. Nothing that the rows say can change what was promised. The charge stands in the ledger before the table is
+//! opened, and from the first row on nothing takes it out again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sunprint::error::{Error, Kind, Result};
 
 use crate::args::{BudgetArgs, DataArgs, MeasureArgs, MemoryArgs, MethodName, PlanArgs, ReportArgs};
 use crate::basis;
 use crate::files;
+use crate::ledgers;
 use crate::progress::Bars;
 use crate::words::Talk;
+use sunprint::ledger::{Ledger, Request, Reservation};
 use sunprint::math::transport::Metric;
 use sunprint::model::Model;
 use sunprint::plan::{self, Mechanism, Method, Plan};
 use sunprint::privacy::{Budget, Delta, Epsilon};
 use sunprint::receipt::Receipt;
-use sunprint::run::fit_store;
+use sunprint::run::fit_store_recorded;
 use sunprint::schema::Schema;
 use sunprint::source::{Input, Kept, Room, Store};
 
@@ -28,6 +31,7 @@ pub struct Prepared {
     budget: Budget,
     input: Input,
     room: Room,
+    ledger: Option<PathBuf>,
 }
 
 /// Checks options, schema and outputs. `outputs` are the options that name files to write, and those files.
@@ -37,45 +41,60 @@ pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)
     let input = input(&args.data).ignoring_extra(args.extra.ignore_extra);
     input.format()?;
     let room = room(&args.memory);
+    let ledger = ledgers::for_a_fit(&args.ledger)?;
     let schema = Schema::load(&args.schema.schema)?;
-    check_outputs(args, report, outputs)?;
+    check_outputs(args, report, outputs, ledger.as_deref())?;
     room.check()?;
     plan.check(&schema)?;
-    Ok(Prepared { schema, plan, budget, input, room })
+    Ok(Prepared { schema, plan, budget, input, room, ledger })
 }
 
-/// Writes down the promise, reads the table and measures it.
+/// Reserves the charge, writes down the promise, reads the table and measures it.
 pub fn measure(prepared: Prepared, talk: Talk) -> Result<Model> {
-    let Prepared { schema, plan, budget, input, room } = prepared;
-    talk.say(Receipt::promise(&schema, &plan, &budget).promised().trim_end());
+    let Prepared { schema, plan, budget, input, ledger, .. } = &prepared;
+    let reserve = |path: &PathBuf| {
+        let request = Request::new(schema, plan.method.name(), budget);
+        Reservation::make(Ledger::open(path)?, &request)
+    };
+    let mut reservation = ledger.as_ref().map(reserve).transpose()?;
+    let mut receipt = Receipt::promise(schema, plan, budget);
+    receipt.ledger = reservation.as_ref().map(|reservation| reservation.entry().clone());
+    talk.say(receipt.promised().trim_end());
     talk.gap();
+    if let Err(error) = input.check() {
+        // Nothing was read. If the charge cannot be given back, it stays: an error on the safe side.
+        let _ = reservation.map(Reservation::withdraw);
+        return Err(error);
+    }
+    reservation.as_mut().map_or(Ok(()), Reservation::opened)?;
+    let measured = read_and_measure(prepared, reservation.as_mut(), talk);
+    if let (Err(_), Some(reservation)) = (&measured, &reservation) {
+        let number = reservation.entry().number;
+        talk.warn(format_args!("the table was opened, so the charge stays in the ledger, as entry {number}"));
+    }
+    measured
+}
+
+fn read_and_measure(prepared: Prepared, reservation: Option<&mut Reservation>, talk: Talk) -> Result<Model> {
+    let Prepared { schema, plan, budget, input, room, .. } = prepared;
     let bars = Bars::new(talk);
     let store = Store::open(&input, &schema, &room, &bars)?;
     // One sentence for both ways: which of them is taken depends on the clock, and so, a little, on the rows.
     if store.kept() != Kept::Memory {
         talk.say("the rows do not fit in `--memory`: they are measured from disk");
     }
-    fit_store(&store, &schema, plan, budget, &bars)
+    fit_store_recorded(&store, &schema, plan, budget, &bars, reservation)
 }
 
 /// Hands over the receipt: in its own file and on stdout as JSON, as asked, and what is new in it on stderr, where the
 /// promise stands already.
 pub fn hand_over_receipt(receipt: &Receipt, report: &ReportArgs, talk: Talk) -> Result<()> {
     if let Some(path) = &report.receipt.receipt {
-        let json = path.extension().is_some_and(|extension| extension == "json");
-        let text = if json { to_json(receipt)? } else { receipt.to_string() };
-        files::write_whole(path, &text)?;
+        files::write_receipt(path, receipt)?;
     }
     talk.say(format_args!("Measured\n{}", receipt.measured().trim_end()));
     receipt.remarks.iter().for_each(|remark| talk.warn(remark));
-    if report.json.json { files::print(&to_json(receipt)?) } else { Ok(()) }
-}
-
-/// A public value as indented JSON with a newline.
-pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string_pretty(value)
-        .map(|text| text + "\n")
-        .map_err(|_| Error::new(Kind::Io, "the result cannot be written as JSON"))
+    if report.json.json { files::print(&files::to_json(receipt)?) } else { Ok(()) }
 }
 
 /// The promise that was asked for.
@@ -115,7 +134,12 @@ fn room(args: &MemoryArgs) -> Room {
 }
 
 /// Tries every output, and refuses two that want the same place.
-fn check_outputs(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)]) -> Result<()> {
+fn check_outputs(
+    args: &MeasureArgs,
+    report: &ReportArgs,
+    outputs: &[(&str, &Path)],
+    ledger: Option<&Path>,
+) -> Result<()> {
     let mut wanted: Vec<(&str, &Path)> = outputs.to_vec();
     wanted.extend(report.receipt.receipt.as_deref().map(|path| ("--receipt", path)));
     if report.json.json {
@@ -131,5 +155,9 @@ fn check_outputs(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Pat
     let mut inputs = vec![args.schema.schema.as_path()];
     inputs.extend(args.plan.public_basis.as_deref());
     inputs.push(Path::new(&args.data.input));
-    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &inputs))
+    for (option, path) in wanted {
+        files::check_output(option, path, &inputs)?;
+        ledger.map_or(Ok(()), |ledger| ledgers::keep_apart(path, ledger))?;
+    }
+    Ok(())
 }

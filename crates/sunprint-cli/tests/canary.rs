@@ -44,6 +44,9 @@ fn refused() -> Vec<(&'static str, Vec<u8>)> {
     tables
 }
 
+/// Every run writes into it, also one that is refused.
+const LEDGER: &str = "ledger.sqlite";
+
 /// Everything that came out of a run: both streams, and the files that were not there before.
 fn traces(folder: &Path, line: &str, known: &[&str]) -> (Option<i32>, Vec<(String, Vec<u8>)>) {
     let output = Command::new(env!("CARGO_BIN_EXE_sunprint"))
@@ -51,13 +54,16 @@ fn traces(folder: &Path, line: &str, known: &[&str]) -> (Option<i32>, Vec<(Strin
         .current_dir(folder)
         .stdin(Stdio::null())
         .env("RUST_BACKTRACE", "full")
+        .env("SUNPRINT_LEDGER", LEDGER)
         .output()
         .unwrap();
     let mut traces = vec![("stdout".to_owned(), output.stdout), ("stderr".to_owned(), output.stderr)];
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if !known.contains(&name.as_str()) {
+        if name == LEDGER {
+            assert_unseen(line, &[(name, fs::read(&path).unwrap())]);
+        } else if !known.contains(&name.as_str()) {
             traces.push((name, fs::read(&path).unwrap()));
             fs::remove_file(path).unwrap();
         }
@@ -209,7 +215,8 @@ fn a_damaged_file_is_no_bug() {
     fs::write(folder.path().join("people.csv"), "age,height,smokes\n41,170,yes\n42,160,no\n").unwrap();
     let run = |line: &str| {
         let arguments = line.split_whitespace();
-        Command::new(env!("CARGO_BIN_EXE_sunprint")).args(arguments).current_dir(folder.path()).output().unwrap()
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sunprint"));
+        command.args(arguments).current_dir(folder.path()).env("SUNPRINT_LEDGER", "none").output().unwrap()
     };
     for word in ["parquet", "arrow"] {
         let made = run(&format!("synth people.csv --schema people.toml --epsilon 1 --output good.{word} --quiet"));

@@ -11,11 +11,14 @@ use std::process::{Child, Command, Stdio};
 const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n";
 
+/// The one file that is meant to stay, beside SQLite's journal, which the next one to open the ledger undoes.
+const LEDGER: &str = "ledger.sqlite";
+
 const SIGNALS: [Signal; 2] = [Signal::SIGINT, Signal::SIGTERM];
 
 fn sunprint(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunprint"));
-    command.args(line.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    command.args(line.split_whitespace()).current_dir(folder).stdin(Stdio::null()).env("SUNPRINT_LEDGER", LEDGER);
     command
 }
 
@@ -35,6 +38,7 @@ fn stage() -> tempfile::TempDir {
 fn state(folder: &Path) -> Vec<(String, u64)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let mut state: Vec<_> = entries
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with(LEDGER))
         // A file may vanish between its name and its size.
         .filter_map(|entry| Some((entry.file_name().into_string().unwrap(), entry.metadata().ok()?.len())))
         .collect();
@@ -61,8 +65,9 @@ fn while_rows_are_written() {
     ] {
         for signal in SIGNALS {
             let mut child = sunprint(folder.path(), line).spawn().unwrap();
-            // At work once the hidden file has got something.
-            while !state(folder.path()).iter().any(|(name, length)| name.ends_with(".part") && *length > 0) {
+            // At work once the file has got something, under a hidden name or under none.
+            let hidden = || state(folder.path()).iter().any(|(name, length)| name.ends_with(".part") && *length > 0);
+            while !hidden() && !has_nameless_file(child.id(), folder.path()) {
                 assert!(child.try_wait().unwrap().is_none(), "the program stopped by itself: {line}");
                 std::thread::yield_now();
             }
@@ -120,11 +125,19 @@ fn while_rows_are_spilled() {
     }
 }
 
-/// Whether a program has a file of this folder open that has been removed from it.
+/// Whether a program has a file open, with something in it, that this folder does not list.
 #[cfg(target_os = "linux")]
 fn has_nameless_file(program: u32, folder: &Path) -> bool {
-    let open = fs::read_dir(format!("/proc/{program}/fd")).unwrap();
-    let targets = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
     let folder = folder.canonicalize().unwrap();
-    targets.into_iter().any(|target| target.starts_with(&folder) && target.to_string_lossy().ends_with("(deleted)"))
+    let open = fs::read_dir(format!("/proc/{program}/fd")).into_iter().flatten().flatten().map(|entry| entry.path());
+    open.into_iter().any(|path| {
+        let target = fs::read_link(&path).unwrap_or_default();
+        let nameless = target.starts_with(&folder) && target.to_string_lossy().ends_with("(deleted)");
+        nameless && fs::metadata(&path).is_ok_and(|about| about.len() > 0)
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_nameless_file(_: u32, _: &Path) -> bool {
+    false
 }

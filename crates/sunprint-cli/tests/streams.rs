@@ -10,7 +10,7 @@ const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nm
 
 fn sunprint(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunprint"));
-    command.args(line.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    command.args(line.split_whitespace()).current_dir(folder).stdin(Stdio::null()).env("SUNPRINT_LEDGER", "none");
     command
 }
 
@@ -107,6 +107,7 @@ fn a_disk_that_fills_up_halfway_leaves_the_older_file() {
     ] {
         let script = format!("ulimit -f 16; exec \"$0\" {line} --quiet");
         let output = Command::new("sh")
+            .env("SUNPRINT_LEDGER", "none")
             .args(["-c", &script, env!("CARGO_BIN_EXE_sunprint")])
             .current_dir(folder.path())
             .output()
@@ -189,6 +190,7 @@ fn a_blank_line_asks_for_no_memory() {
     fs::write(folder.path().join("wide.csv"), format!("{header}\n\n{}7,7\n", row.repeat(300))).unwrap();
     let script = "ulimit -v 4000000; exec \"$0\" fit wide.csv --schema wide.toml --epsilon 1 --output out --quiet";
     let output = Command::new("sh")
+        .env("SUNPRINT_LEDGER", "none")
         .args(["-c", script, env!("CARGO_BIN_EXE_sunprint")])
         // Many threads ask for many places in memory, whatever they do with them.
         .env("SUNPRINT_THREADS", "2")

@@ -28,7 +28,8 @@ fn transcripts_are_up_to_date() {
 #[test]
 fn every_command_has_its_help_in_a_transcript() {
     let commands: Vec<Vec<String>> = support::all().iter().flat_map(support::Transcript::commands).collect();
-    for command in ["demo", "schema", "check", "plan", "fit", "sample", "synth", "show", "evaluate"] {
+    for command in ["demo", "schema", "check", "plan", "fit", "sample", "synth", "show", "evaluate", "ledger", "audit"]
+    {
         let help = [command.to_owned(), "--help".to_owned()];
         assert!(commands.iter().any(|words| *words == help), "`sunprint {command} --help` is in no transcript");
     }
@@ -42,14 +43,15 @@ fn no_transcript_shows_a_panic() {
 }
 
 /// A sentence of each kind of error, as some transcript shows it; or why the command line cannot come to it.
-const KINDS: [(&str, Result<&str, &str>); 7] = [
+const KINDS: [(&str, Result<&str, &str>); 8] = [
     ("Usage", Ok("`epsilon` must be a number between")),
     ("Schema", Ok("is still \"?\"")),
     ("Data", Ok("and the header names 3 columns")),
     ("Io", Ok("the file does not exist")),
-    ("Budget", Err("shares are exact and every stage gets one, so the kernel never refuses a charge")),
+    ("Budget", Ok("of its ceiling")),
     ("Model", Ok("this is not a whole Sunprint model")),
     ("Protocol", Err("the local runner answers every pass with its own tally")),
+    ("Ledger", Ok("this is not a ledger of Sunprint")),
 ];
 
 #[test]

@@ -8,6 +8,7 @@
 //! noise, once. The file reads like the paper's Algorithm 1: centre, covariance, projection, low-dimensional measure;
 //! adding the mean back and the metric projection happen when rows are drawn.
 
+mod attune;
 mod blob;
 mod cells;
 mod contrasts;
@@ -18,6 +19,7 @@ mod paper;
 mod refined;
 
 use crate::error::{Error, Kind, Result};
+use crate::ledger::Entry;
 use crate::model::{Model, Release};
 use crate::plan::{Facts, Method, Plan, Shares, as_float};
 use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
@@ -27,6 +29,7 @@ use crate::subspace::Centre;
 use crate::tally::{ClampedSums, ClippedMoments, MOST_ROWS, Marginals, Pass, Tally, VERSION, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
+pub(crate) use contrasts::contrast_reach;
 use labels::LabelStage;
 pub(crate) use refined::centre_noise;
 
@@ -151,6 +154,13 @@ impl Fit {
     /// The receipt as it stands: the promise first, then what was spent so far.
     pub fn receipt(&self) -> &Receipt {
         &self.receipt
+    }
+
+    /// Says in the receipt where the spending is written down.
+    #[must_use]
+    pub fn recorded(mut self, entry: Entry) -> Fit {
+        self.receipt.ledger = Some(entry);
+        self
     }
 
     /// The next pass over the rows, or nothing when the fit is complete. Public.

@@ -58,7 +58,8 @@
 //! [`schema`] holds all public knowledge, [`door`] turns values into codes and back, [`source`] reads and writes files,
 //! [`tally`] sums codes exactly, [`privacy`] is the kernel and the only room that turns sensitive into released,
 //! [`subspace`] and [`measure`] work on what was released, [`math`] knows nothing of privacy, and [`fit`], [`plan`],
-//! [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give. [`evaluate`] compares a real and a synthetic table, for the
+//! [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give. [`ledger`] keeps
+//! what each dataset has spent. [`evaluate`] compares a real and a synthetic table, for the
 //! curator's eyes. A test holds the rooms apart.
 
 mod cpu;
@@ -67,6 +68,7 @@ pub mod error;
 pub mod evaluate;
 pub mod fit;
 pub mod forecast;
+pub mod ledger;
 pub mod math;
 pub mod measure;
 pub mod model;
@@ -78,3 +80,4 @@ pub mod schema;
 pub mod source;
 pub mod subspace;
 pub mod tally;
+mod wipe;

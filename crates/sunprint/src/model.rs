@@ -1,5 +1,6 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
+mod agree;
 mod balance;
 mod calibrate;
 mod constraints;
@@ -16,10 +17,12 @@ use crate::source::Layout;
 use crate::subspace::Texture;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use agree::correlations;
 pub(crate) use balance::balance;
-pub(crate) use calibrate::{Piece, Target, Wanted, calibrate};
+pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
+pub use file::MOST_BYTES;
 pub(crate) use grow::grow;
 pub use settle::{Absent, Curve, Settle, Settling};
 pub use sieve::Sieve;

@@ -10,8 +10,8 @@ use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
+pub(crate) use shares::{CELLS, counted, most_leaves};
 pub use shares::{Facts, Shares, difficulty};
-pub(crate) use shares::{counted, most_leaves};
 
 /// Which algorithm runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

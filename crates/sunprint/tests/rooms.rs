@@ -5,30 +5,36 @@ use std::path::{Path, PathBuf};
 
 /// Which rooms a room may name, beside itself. Rooms that are not listed may name nothing.
 ///
-/// * `tally` and `privacy` stand alone, so that their proofs can be read alone.
+/// * `tally` and `privacy` stand alone, so that their proofs can be read alone (`wipe` only overwrites memory).
 /// * `math` is blind to privacy, `schema` is public knowledge.
 /// * `measure` and `subspace` see released numbers and public types of the kernel; `subspace` also puts the secret blocks
 ///   of a tally together before the kernel opens them (`assemble`).
 /// * `source` passes rows on to the door.
+/// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("cpu", &[]),
+    ("wipe", &[]),
     ("schema", &["error", "math"]),
     ("door", &["cpu", "schema", "tally", "error"]),
-    ("source", &["cpu", "door", "schema", "tally", "error"]),
-    ("tally", &["cpu", "error"]),
-    ("privacy", &["error"]),
+    ("source", &["cpu", "door", "schema", "tally", "error", "wipe"]),
+    ("tally", &["cpu", "error", "wipe"]),
+    ("privacy", &["error", "wipe"]),
     ("math", &["error"]),
     ("measure", &["error", "privacy", "math"]),
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
-    ("receipt", &["plan", "privacy", "schema"]),
+    ("ledger", &["error", "math", "privacy", "schema"]),
+    ("receipt", &["error", "ledger", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
-    ("fit", &["error", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"]),
+    (
+        "fit",
+        &["error", "ledger", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"],
+    ),
     ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
-    ("run", &["error", "fit", "model", "plan", "privacy", "schema", "source", "tally"]),
+    ("run", &["error", "fit", "ledger", "model", "plan", "privacy", "schema", "source", "tally"]),
 ];
 
 /// The text without comments and without what stands under `#[cfg(test)]` at the end of a file.

@@ -273,7 +273,7 @@ fn histograms_move_one_unit_each() {
             Histogram::Hot { at, len: d - at },
             Histogram::Tree(chain(d, &mut stream)),
         ];
-        let sizes: Vec<usize> = histograms.iter().map(|h| h.cells() * pair.strata).collect();
+        let sizes: Vec<usize> = histograms.iter().map(|h| h.size(pair.strata)).collect();
         let [a, b] = pair.tallies(Work::Marginals(Marginals { histograms }));
         let (Opened::Cells(a), Opened::Cells(b)) = (a.open_danger(), b.open_danger()) else { panic!("counts") };
         let mut start = 0;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::{DrawArgs, JsonArg, OutputArg, OutputFormatArg};
+use super::{DrawArgs, JsonArg, OutputArg, OutputFormatArg, ReceiptArg};
 
 /// `sunprint sample`
 #[derive(Args)]
@@ -32,6 +32,25 @@ pub struct ShowArgs {
     /// The form of the answer.
     #[command(flatten)]
     pub json: JsonArg,
+    /// Print the privacy statement instead, the page that goes out with a release: `text` or `html`
+    #[arg(long, value_name = "FORM", value_enum, hide_possible_values = true, conflicts_with = "json")]
+    #[arg(help_heading = "Output")]
+    pub statement: Option<StatementForm>,
+    /// Where it goes.
+    #[command(flatten)]
+    pub output: OutputArg,
+    /// The receipt's own file.
+    #[command(flatten)]
+    pub receipt: ReceiptArg,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatementForm {
+    // For a terminal.
+    Text,
+    // One file for a browser.
+    Html,
 }
 
 /// A model that was written by `fit`.

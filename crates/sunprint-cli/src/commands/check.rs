@@ -6,7 +6,8 @@ use sunprint::error::Result;
 
 use crate::args::CheckArgs;
 use crate::files;
-use crate::measure::{input, to_json};
+use crate::files::to_json;
+use crate::measure::input;
 use crate::progress::Bars;
 use crate::words::{Talk, counted, thousands};
 use sunprint::schema::{Column, ColumnKind, Scale, Schema};

@@ -1,8 +1,10 @@
 //! One file for each command.
 
+mod audit;
 mod check;
 mod evaluate;
 mod fit;
+mod ledger;
 mod plan;
 mod sample;
 mod schema;
@@ -29,5 +31,7 @@ pub fn run(command: &Command, talk: Talk) -> Result<()> {
         Command::Synth(args) => synth::run(args, talk),
         Command::Show(args) => show::run(args),
         Command::Evaluate(args) => evaluate::run(args, talk),
+        Command::Ledger(args) => ledger::run(args, talk),
+        Command::Audit(args) => audit::run(args, talk),
     }
 }

@@ -10,7 +10,7 @@ use sunprint::schema::Schema;
 
 use crate::args::PlanningArgs;
 use crate::files;
-use crate::measure::to_json;
+use crate::files::to_json;
 use crate::words::{counted, thousands};
 
 /// What `plan --json` prints.

@@ -1,20 +1,20 @@
 //! `sunprint show`: what a model holds and what was promised.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde::Serialize;
-use sunprint::error::Result;
+use sunprint::error::{Error, Kind, Result};
 
-use crate::args::ShowArgs;
+use crate::args::{ShowArgs, StatementForm};
 use crate::commands::load;
 use crate::files;
-use crate::measure::to_json;
+use crate::files::to_json;
 use crate::words::thousands;
 use sunprint::measure::{Measure, Side, StratumLattice};
 use sunprint::model::{Frame, Model};
-use sunprint::receipt::Receipt;
-use sunprint::schema::dates::{iso_day, iso_moment};
-use sunprint::schema::{Column, ColumnKind, Role, Scale, Schema};
+use sunprint::receipt::{Receipt, Statement, describe};
+use sunprint::schema::Schema;
 
 /// What `show --json` prints.
 #[derive(Serialize)]
@@ -57,9 +57,42 @@ const BELOW: usize = 3;
 
 /// Prints a model's receipt, dimension, bounds and spectrum.
 pub fn run(args: &ShowArgs) -> Result<()> {
+    check_outputs(args)?;
     let model = load(&args.model)?;
-    let text = if args.json.json { to_json(&shown(&model))? } else { plain(&model) };
-    files::print(&text)
+    if let Some(path) = &args.receipt.receipt {
+        files::write_receipt(path, model.receipt())?;
+    }
+    let statement = || Statement::of(model.receipt(), model.schema());
+    let text = match args.statement {
+        Some(StatementForm::Text) => tamed(&statement().to_text()),
+        Some(StatementForm::Html) => statement().to_html(),
+        None if args.json.json => to_json(&shown(&model))?,
+        None => tamed(&plain(&model)),
+    };
+    files::write_whole(Path::new(&args.output.output), &text)
+}
+
+/// Tries the outputs before anything is read: two different places, neither of them the model's.
+fn check_outputs(args: &ShowArgs) -> Result<()> {
+    let (output, model) = (Path::new(&args.output.output), args.model.model.as_path());
+    files::check_output("--output", output, &[model])?;
+    let Some(receipt) = &args.receipt.receipt else { return Ok(()) };
+    files::check_output("--receipt", receipt, &[model])?;
+    if receipt == output {
+        let place = if files::is_stream(output) { "stdout".to_owned() } else { format!("`{}`", output.display()) };
+        return Err(Error::new(Kind::Usage, format!("`--output` and `--receipt` both want {place}"))
+            .hint("give one of them a file of its own"));
+    }
+    Ok(())
+}
+
+/// A model may come from anybody: nothing in it steers a terminal.
+fn tamed(text: &str) -> String {
+    let mut tamed = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() && letter != '\n' { tamed.extend(letter.escape_unicode()) } else { tamed.push(letter) }
+    }
+    tamed
 }
 
 fn shown(model: &Model) -> Shown<'_> {
@@ -93,7 +126,7 @@ fn plain(model: &Model) -> String {
     let _ = writeln!(text, "\nColumns and their public bounds");
     let width = model.schema().columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     for column in &model.schema().columns {
-        let _ = writeln!(text, "  {:width$}  {}", column.name, describe(column));
+        let _ = writeln!(text, "  {:width$}  {}", column.name, describe(column, usize::MAX));
     }
     text
 }
@@ -144,28 +177,4 @@ fn measure(text: &mut String, model: &Model) {
         }
     };
     let _ = writeln!(text, "  cells             {}, of which {} hold rows", thousands(cells), thousands(held as u64));
-}
-
-/// A column's kind and bounds in a few words.
-fn describe(column: &Column) -> String {
-    let mut words = match &column.kind {
-        ColumnKind::Continuous { min, max, .. } => format!("continuous, {min} to {max}"),
-        ColumnKind::Integer { min, max, .. } => format!("integer, {min} to {max}"),
-        ColumnKind::Boolean { .. } => "boolean".to_owned(),
-        ColumnKind::Categorical { values, ordered, .. } => {
-            format!("categorical, {}", values.join(if *ordered { " < " } else { " | " }))
-        }
-        ColumnKind::Date { min, max, .. } => format!("date, {} to {}", iso_day(*min), iso_day(*max)),
-        ColumnKind::Datetime { min, max, .. } => format!("datetime, {} to {}", iso_moment(*min), iso_moment(*max)),
-    };
-    let scale = column.kind.scale();
-    let notes = [
-        (scale != Scale::Linear, scale.word()),
-        (column.may_be_missing(), "may be missing"),
-        (column.role != Role::Feature, column.role.word()),
-    ];
-    for (_, note) in notes.iter().filter(|(holds, _)| *holds) {
-        let _ = write!(words, " ({note})");
-    }
-    words
 }

@@ -11,10 +11,12 @@ use std::path::Path;
 use sunprint::error::{Error, Kind, Result};
 
 use crate::args::{
-    DataArgs, DemoArgs, DrawArgs, ExtraArg, MeasureArgs, MemoryArgs, OutputFormatArg, PlanArgs, ReportArgs, SchemaArg,
+    DataArgs, DemoArgs, DrawArgs, ExtraArg, LedgerArg, MeasureArgs, MemoryArgs, OutputFormatArg, PlanArgs, ReportArgs,
+    SchemaArg,
 };
 use crate::commands::{Target, draw_to};
 use crate::files;
+use crate::ledgers::NONE;
 use crate::measure::{hand_over_receipt, measure, prepare};
 use crate::progress::Bars;
 use crate::words::{Talk, thousands};
@@ -59,6 +61,8 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         budget: args.budget.clone(),
         plan: PlanArgs::default(),
         memory: MemoryArgs::default(),
+        // Nobody's budget is spent on a simulation.
+        ledger: LedgerArg { ledger: Some(NONE.into()) },
     };
     let report = ReportArgs::default();
     let prepared = prepare(&options, &report, &[("--output-dir", &model_file)])?;

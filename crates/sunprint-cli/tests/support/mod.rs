@@ -60,6 +60,8 @@ impl Transcript {
     /// The transcript as it is now: the script, with what comes back from the built program.
     pub fn play(&self) -> String {
         let stage = tempfile::tempdir().unwrap();
+        // Outside of the stage: a fit that is refused leaves its folder alone, but not always the ledger.
+        let ledger = tempfile::tempdir().unwrap();
         let mut played = String::new();
         let mut lines = self.text.lines().peekable();
         while let Some(line) = lines.next() {
@@ -74,12 +76,12 @@ impl Transcript {
             }
             if let Some((words, vague)) = spoken(line) {
                 let before = stage::everything(stage.path());
-                let output = run(words, stage.path());
+                let output = run(words, stage.path(), &ledger.path().join("ledger.sqlite"));
                 if !output.status.success() {
                     self.assert_refused(line, &output);
                     assert!(stage::everything(stage.path()) == before, "{}: {line}: left a trace", self.name());
                 }
-                played.push_str(&reply(&output, stage.path(), vague));
+                played.push_str(&reply(&output, stage.path(), ledger.path(), vague));
             } else if let Some(shown) = stage::show(line, stage.path()) {
                 played.push_str(&shown);
             } else {
@@ -122,7 +124,7 @@ fn spoken(line: &str) -> Option<(Vec<String>, bool)> {
 }
 
 /// Runs the built program in a folder, with nothing of the caller's taste in the environment.
-fn run(mut words: Vec<String>, folder: &Path) -> Output {
+fn run(mut words: Vec<String>, folder: &Path, ledger: &Path) -> Output {
     let mut redirected = |mark: &str| {
         let at = words.iter().position(|word| word == mark)?;
         words.remove(at);
@@ -137,6 +139,7 @@ fn run(mut words: Vec<String>, folder: &Path) -> Output {
         .stdout(output)
         .stderr(Stdio::piped())
         .env("COLUMNS", "100")
+        .env("SUNPRINT_LEDGER", ledger)
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env_remove("RUST_BACKTRACE")
@@ -145,10 +148,10 @@ fn run(mut words: Vec<String>, folder: &Path) -> Output {
 }
 
 /// What came back, as lines of a transcript.
-fn reply(output: &Output, folder: &Path, vague: bool) -> String {
+fn reply(output: &Output, folder: &Path, ledger: &Path, vague: bool) -> String {
     let mut text = String::new();
     for (mark, stream) in [(" ", &output.stdout), ("!", &output.stderr)] {
-        let said = normalised(&String::from_utf8_lossy(stream), folder);
+        let said = normalised(&String::from_utf8_lossy(stream), folder, ledger);
         for line in if vague { without_choices(&said) } else { said.lines().map(str::to_owned).collect() } {
             let line = if vague { without_numbers(&line) } else { line };
             // An empty line of stdout keeps its mark, so that it can be told from an empty line of the script.
@@ -164,11 +167,36 @@ fn reply(output: &Output, folder: &Path, vague: bool) -> String {
 }
 
 /// Puts stable words in the place of what differs from run to run.
-fn normalised(text: &str, folder: &Path) -> String {
-    let real_folder = fs::canonicalize(folder).unwrap();
-    let text =
-        text.replace(&*real_folder.to_string_lossy(), "[FOLDER]").replace(&*folder.to_string_lossy(), "[FOLDER]");
-    text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
+fn normalised(text: &str, folder: &Path, ledger: &Path) -> String {
+    let mut text = text.to_owned();
+    for (path, word) in [(folder, "[FOLDER]"), (ledger, "[DATA]")] {
+        let real = fs::canonicalize(path).unwrap();
+        text = text.replace(&*real.to_string_lossy(), word).replace(&*path.to_string_lossy(), word);
+    }
+    without_hashes(&text.replace(env!("CARGO_PKG_VERSION"), "[VERSION]"))
+}
+
+/// `[HASH]` for every SHA-256, whole or its first 16 digits, and `[TIME]` for every moment.
+fn without_hashes(text: &str) -> String {
+    let mut clean = String::new();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let hash = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+        let moment: String = rest.chars().take(19).map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        let skipped = if hash == 64 || hash == 16 && rest[16..].starts_with('…') {
+            clean.push_str("[HASH]");
+            hash
+        } else if moment == "0000-00-00 00:00:00" || moment == "0000-00-00T00:00:00" {
+            clean.push_str("[TIME]");
+            19
+        } else {
+            let word = hash.max(letter.len_utf8());
+            clean.push_str(&rest[..word]);
+            word
+        };
+        rest = &rest[skipped..];
+    }
+    clean
 }
 
 /// The cells that a fit counts follow from the noise: a tree here, a lattice there. Their lines say just that.

@@ -1,5 +1,7 @@
 //! Values to codes and back, by the public bounds of the schema. Nothing in this room fails because of a value.
 //!
+//! Proof: docs/proofs.md, Lemma 1.
+//!
 //! A number or a date is clamped to its bounds and rounded to the nearest of 65,536 codes; one that is empty or cannot
 //! be read is missing: it becomes the middle of the bounds, and has a mark of its own where the schema keeps missing
 //! values. A text that is not listed becomes the category that the schema says, or the first.

@@ -1,4 +1,6 @@
 //! The baseline: the paper's own steps with repaired constants.
+//!
+//! Proof: docs/proofs.md, Lemma 24.
 
 use super::cells::{MeasureStage, Space};
 use super::refined::origin;
@@ -107,6 +109,7 @@ impl Fit {
             spectrum: eigen.values,
             edge: 0.0,
             targets: Vec::new(),
+            ground: None,
             labels: None,
         })))
     }

@@ -1,4 +1,6 @@
 //! From noisy counts that need not make sense to integers ≥ 0 that add up to n.
+//!
+//! Proof: docs/proofs.md, Lemma 17.
 
 use super::tree::{FittedStratum, NoisyStratum};
 

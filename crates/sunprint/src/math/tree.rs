@@ -1,5 +1,7 @@
 //! Weighted least squares on a tree of noisy counts (Hay, Rastogi, Miklau, Suciu 2010), strata first.
 //!
+//! Proof: docs/proofs.md, Lemma 18.
+//!
 //! The tree: a root whose count is known exactly; one child for each stratum, with a noisy count or none; below each
 //! stratum a binary tree of its own depth, where level j has 2^(j+1) noisy counts of one variance. Wanted: the counts
 //! that add up exactly at every node and lie nearest to the noisy ones, Σ (h − n′)²/variance.

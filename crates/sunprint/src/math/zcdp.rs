@@ -1,5 +1,7 @@
 //! From concentrated differential privacy to (ε, δ): the optimised conversion.
 //!
+//! Proof: docs/proofs.md, Lemma 7.
+//!
 //! ρ-zCDP implies (ε, δ)-DP for every α > 1 with
 //!
 //! > δ = exp((α−1)(αρ−ε)) / (α−1) · (1 − 1/α)^α

@@ -1,4 +1,6 @@
 //! How deep to cut, and how much of the budget each level gets. Public: it sees sizes, never counts.
+//!
+//! Proof: docs/proofs.md, Lemma 16.
 
 use super::partition::{Side, cuts, diameters};
 use crate::privacy::{PathTree, Privacy};

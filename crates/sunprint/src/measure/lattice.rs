@@ -1,5 +1,7 @@
 //! PSMM: a lattice over the box, and the measure on it that is nearest to noisy counts (the paper's Algorithm 5).
 //!
+//! Proof: docs/proofs.md, Lemma 21.
+//!
 //! Counts plus noise are a signed measure. The nearest probability measure, in the distance that moves mass along the
 //! lattice, is a minimum-cost flow ([`crate::math::lattice`]): cells with negative counts are filled from their
 //! neighbourhood. If ν is the noisy measure, μ the true one and τ the nearest, then the distance of τ to μ is at most

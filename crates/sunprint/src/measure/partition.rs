@@ -1,4 +1,6 @@
 //! The box and its binary partition.
+//!
+//! Proof: docs/proofs.md, Lemma 19.
 
 use serde::{Deserialize, Serialize};
 

@@ -5,10 +5,14 @@ use crate::error::{Error, Kind, Result};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::source::Layout;
+use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
 pub const FORMAT: u64 = 3;
+
+/// No model is longer. Reading one takes up to ten times its length in memory.
+pub const MOST_BYTES: u64 = 1 << 30;
 
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -55,6 +59,9 @@ impl Model {
         if bytes.is_empty() {
             return Err(refuse("the model is empty".to_string()));
         }
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(refuse("the file is too large for a model".to_string()));
+        }
         let head: Head = serde_json::from_slice(bytes).map_err(unread)?;
         if head.sunprint_model > FORMAT {
             return Err(Error::new(
@@ -66,7 +73,13 @@ impl Model {
         }
         let document: Document = serde_json::from_slice(bytes).map_err(unread)?;
         let Document { receipt, schema, layout, release, .. } = document;
-        check(&release, &schema, layout.as_ref())
+        // As many rows are drawn as were measured, unless somebody asks for another number.
+        if receipt.rows.is_some_and(|rows| rows > MOST_ROWS) {
+            return Err(refuse("this is not a whole Sunprint model: no table has so many rows".to_string()));
+        }
+        receipt
+            .check()
+            .and_then(|()| check(&release, &schema, layout.as_ref()))
             .map_err(|what| refuse(format!("this is not a whole Sunprint model: {what}")))?;
         Ok(Model { schema, layout, receipt, release })
     }

@@ -1,5 +1,7 @@
 //! Additive noise for single numbers, vectors, and the paper's covariance.
 //!
+//! Proof: docs/proofs.md, Lemma 5; docs/proofs.md, Lemma 22.
+//!
 //! # Input
 //! Integers, and a bound on how far a replaced row moves each of them.
 //! # Output
@@ -30,6 +32,7 @@ use super::kernel::{Entry, Kernel};
 use super::scale::Sampler;
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
+use crate::wipe::Wiped;
 
 /// The mechanism's name in the log.
 fn name(charge: &Charge) -> &'static str {
@@ -107,7 +110,7 @@ impl Kernel {
         let sensitivity = format!("in each of {histograms} histograms one count down and one up, by 1");
         let noise = sampler.describe();
         self.record(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge);
-        let counts = counts.open();
+        let counts = Wiped(counts.open());
         Ok(Released::new(self.noisy(&sampler, &counts)))
     }
 

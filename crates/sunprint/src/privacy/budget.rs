@@ -1,5 +1,7 @@
 //! The budget and its shares.
 //!
+//! Proof: docs/proofs.md, Lemma 3.
+//!
 //! # Privacy
 //! *Composition.* If stage i is εᵢ-private given everything released before it, the whole is (Σ εᵢ)-private, and
 //! likewise for ρ of zero-concentrated privacy (zCDP): the privacy loss of a run is the sum of the losses of its

@@ -1,4 +1,6 @@
 //! Exact coins: Bernoulli(a/b) and Bernoulli(exp(−a/b)), from uniform bits and integer comparisons alone.
+//!
+//! Proof: docs/proofs.md, Lemma 4.
 
 use num_bigint::BigUint;
 

@@ -1,5 +1,7 @@
 //! The discrete Gaussian law N_Z(0, σ²): P(z) ∝ exp(−z²/2σ²) on the integers, drawn exactly.
 //!
+//! Proof: docs/proofs.md, Lemma 6.
+//!
 //! # Input
 //! A positive rational variance parameter σ² = num/den, at most 2¹²⁰.
 //! # Output

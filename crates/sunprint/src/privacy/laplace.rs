@@ -1,5 +1,7 @@
 //! The discrete Laplace law Lap_Z(b): P(z) ∝ exp(−|z|/b) on the integers, drawn exactly.
 //!
+//! Proof: docs/proofs.md, Lemma 5.
+//!
 //! # Input
 //! A positive rational scale b = num/den, at most 2¹⁰⁰.
 //! # Output

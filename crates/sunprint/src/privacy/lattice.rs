@@ -1,5 +1,7 @@
 //! Counts of every cell of a lattice, stratum by stratum.
 //!
+//! Proof: docs/proofs.md, Lemma 20; docs/proofs.md, Lemma 26.
+//!
 //! # Input
 //! Public [`LatticeShares`] (how many cells each stratum has, and the weights of its two levels) and the counts.
 //! # Output
@@ -29,6 +31,7 @@ use super::kernel::{Entry, Kernel};
 use super::scale::Sampler;
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
+use crate::wipe::Wiped;
 
 /// The public shape of the counts, and how the charge is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl Kernel {
                 "the cells need a positive weight, and the weights must add up to at most the total",
             ));
         }
-        let counts = counts.open();
+        let counts = Wiped(counts.open());
         let wanted = shares.sizes.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size));
         if wanted != Some(counts.len()) {
             return Err(Error::new(Kind::Protocol, "the counts must have one number for each cell of the lattice"));

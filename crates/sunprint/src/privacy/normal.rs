@@ -1,5 +1,7 @@
 //! The standard normal law, drawn exactly as a stream of binary digits.
 //!
+//! Proof: docs/proofs.md, Lemma 14.
+//!
 //! # Input
 //! Uniform bits.
 //! # Output

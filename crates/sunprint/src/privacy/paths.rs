@@ -1,5 +1,7 @@
 //! Counts of every cell of a binary partition, stratum by stratum and level by level.
 //!
+//! Proof: docs/proofs.md, Lemma 15; docs/proofs.md, Lemma 26.
+//!
 //! # Input
 //! A public [`PathTree`] (strata, depths, weights) and the counts of the leaves.
 //! # Output
@@ -30,6 +32,7 @@ use super::kernel::{Entry, Kernel};
 use super::scale::{Sampler, clamp_to_i64};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
+use crate::wipe::Wiped;
 
 /// The public shape of the counts: which levels are released, and how the charge is divided among them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +98,7 @@ impl Kernel {
     ) -> Result<Released<Vec<StratumCounts>>> {
         tree.check()?;
         Kernel::admit(&charge, 1)?;
-        let leaves = leaves.open();
+        let leaves = Wiped(leaves.open());
         if leaves.len() != tree.leaves() {
             return Err(Error::new(Kind::Protocol, "the counts must have one leaf for each path of the tree"));
         }
@@ -132,12 +135,12 @@ impl Kernel {
 
     /// Sums upwards from the leaves, then adds noise to every node.
     fn stratum(&mut self, root: Option<&Sampler>, samplers: &[Sampler], leaves: &[u64]) -> StratumCounts {
-        let mut counts = leaves.to_vec();
+        let mut counts = Wiped(leaves.to_vec());
         let mut levels = Vec::with_capacity(samplers.len());
         for sampler in samplers.iter().rev() {
             levels.push(self.noisy(sampler, &counts));
             // A saturating sum moves by no more than its parts do.
-            counts = counts.chunks_exact(2).map(|pair| pair[0].saturating_add(pair[1])).collect();
+            counts = Wiped(counts.chunks_exact(2).map(|pair| pair[0].saturating_add(pair[1])).collect());
         }
         levels.reverse();
         let root = root.map(|sampler| self.noisy(sampler, &counts)[0]);

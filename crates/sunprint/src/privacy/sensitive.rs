@@ -1,4 +1,6 @@
 //! What depends on private rows, and what has been released.
+//!
+//! Proof: docs/proofs.md, Lemma 2.
 
 use serde::Serialize;
 

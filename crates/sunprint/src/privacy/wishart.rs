@@ -1,6 +1,8 @@
 //! The arithmetic of the Wishart-difference mechanism: every entry of G + s·(Z₁Z₁ᵀ − Z₂Z₂ᵀ) for ideal real normals,
 //! rounded to the nearest multiple of a public power of two, without error. The privacy proof is in [`super::moments`].
 //!
+//! Proof: docs/proofs.md, Lemma 14.
+//!
 //! # Legend
 //! p the order; Z₁, Z₂ real p × (p+1) matrices of independent standard normals; G the integer Gram matrix;
 //! s = r·g the scale, g = 2^e the grid, r ≤ 2²⁴; n = 2(p+1) the number of products in one entry; F the number of binary

@@ -15,6 +15,7 @@ mod write;
 
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
+use std::io::Read;
 use std::path::Path;
 
 pub use blocks::{Block, Form, HOT};
@@ -53,6 +54,16 @@ pub enum Unit {
     Row,
 }
 
+/// No schema is longer.
+const MOST_BYTES: u64 = 1 << 26;
+
+/// A whole file, unless it is longer than any schema; a device may have no end.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
 impl Schema {
     /// Reads the text of a schema file; `place` names the file in errors.
     pub fn parse(text: &str, place: &str) -> Result<Schema> {
@@ -63,7 +74,10 @@ impl Schema {
     pub fn load(path: &Path) -> Result<Schema> {
         let place = path.display().to_string();
         let refused = |rule: &str, hint: &str| Error::new(Kind::Schema, rule).at(&place).hint(hint);
-        let bytes = std::fs::read(path).map_err(|fault| match fault.kind() {
+        let bytes = read(path).map_err(|fault| match fault.kind() {
+            std::io::ErrorKind::FileTooLarge => {
+                refused("the file is too large for a schema", "give the path of a TOML file that describes the columns")
+            }
             std::io::ErrorKind::NotFound => refused(
                 "the schema file does not exist",
                 "check the path, or write a skeleton with `sunprint schema FILE`",

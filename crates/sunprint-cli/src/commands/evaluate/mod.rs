@@ -11,7 +11,8 @@ use sunprint::source::{Input, Table};
 
 use crate::args::EvaluateArgs;
 use crate::files;
-use crate::measure::{input, to_json};
+use crate::files::to_json;
+use crate::measure::input;
 use crate::progress::Bars;
 use crate::words::{Talk, counted, thousands};
 

@@ -1,4 +1,6 @@
 //! The proof that a measure is nearest, and its check.
+//!
+//! Proof: docs/proofs.md, Lemma 21.
 
 use super::{Lattice, Nearest};
 
