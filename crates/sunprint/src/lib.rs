@@ -75,6 +75,7 @@ pub mod model;
 pub mod plan;
 pub mod privacy;
 pub mod receipt;
+pub mod report;
 pub mod run;
 pub mod schema;
 pub mod source;

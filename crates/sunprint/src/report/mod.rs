@@ -1,0 +1,3 @@
+//! One page that shows how good a synthetic table is, and one that shows what was released.
+
+pub mod page;

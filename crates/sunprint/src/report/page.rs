@@ -1,0 +1,458 @@
+//! Everything that a report shows, as data: the page draws nothing but what stands here, and the JSON beside it is this.
+//!
+//! Every panel says where its numbers come from ([`Origin`]): some may be published, others must not. A panel that is
+//! missing has nothing to show, and [`Page::absent`] says why.
+
+use crate::evaluate::{ColumnFigures, Distances, Errors, PairError};
+use serde::Serialize;
+
+/// The version of the form.
+pub const FORMAT: u32 = 1;
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// From the release alone: free, and safe to publish.
+    Released,
+    /// From the private rows without noise: for the curator's eyes only.
+    Curator,
+}
+
+/// A whole report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Page {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// `Curator` if any number on the page comes from private rows.
+    pub origin: Origin,
+    /// The dataset's name; may be empty.
+    pub dataset: String,
+    /// The version of Sunprint that made the page.
+    pub version: &'static str,
+    /// The first thing to read.
+    pub headline: Headline,
+    /// What was promised; none without a model.
+    pub privacy: Option<Privacy>,
+    /// W1 of whole rows, with floor and ceiling.
+    pub distances: Option<DistancePanel>,
+    /// Column by column, worst first.
+    pub columns: Option<ColumnPanel>,
+    /// Correlations of all pairs.
+    pub correlations: Option<CorrelationPanel>,
+    /// Rows in the plane of the first two directions.
+    pub plane: Option<PlanePanel>,
+    /// The released variances against the noise.
+    pub spectrum: Option<SpectrumPanel>,
+    /// What can be learnt from synthetic rows about real ones.
+    pub learning: Option<LearningPanel>,
+    /// Stratum by stratum.
+    pub strata: Option<StrataPanel>,
+    /// Whether the synthetic table keeps the rules of the schema.
+    pub validity: Option<ValidityPanel>,
+    /// How accurate the release should be, by simulation. On the public page.
+    pub predicted: Option<PredictedPanel>,
+    /// How to cite the release. On the public page.
+    pub cite: Option<String>,
+    /// Panels that are missing, and why.
+    pub absent: Vec<Absent>,
+}
+
+/// A panel that is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Absent {
+    /// The name of the field of [`Page`].
+    pub panel: &'static str,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// The first thing to read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Headline {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// In plain words: "Closer to the real table than a 2 % sample of it would be."
+    pub sentence: String,
+    /// A few more sentences: the worst column, the worst stratum, broken rules.
+    pub notes: Vec<String>,
+}
+
+/// What was promised: the statement, and the numbers in it that are drawn. Always [`Origin::Released`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Privacy {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The promise in a sentence.
+    pub sentence: String,
+    /// ε as it was asked for.
+    pub epsilon: String,
+    /// δ, if one was asked for.
+    pub delta: Option<String>,
+    /// Who is protected.
+    pub unit: String,
+    /// Number and hash of the ledger entry; none where nothing was recorded.
+    pub ledger: Option<LedgerEntry>,
+    /// Where the budget went.
+    pub stages: Vec<StageShare>,
+    /// The privacy statement, section by section, as `show --statement` has it.
+    pub statement: Vec<StatementSection>,
+}
+
+/// Where the spending is written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LedgerEntry {
+    /// Its number.
+    pub number: u64,
+    /// Its hash.
+    pub hash: String,
+}
+
+/// One stage's part of the budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageShare {
+    /// Its name.
+    pub name: String,
+    /// Its part of the whole, 0 to 1.
+    pub share: f64,
+    /// What it does with it.
+    pub mechanism: String,
+}
+
+/// A section of the statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatementSection {
+    /// Its heading.
+    pub heading: String,
+    /// What it says.
+    pub blocks: Vec<StatementBlock>,
+}
+
+/// Text in one of a few forms; never markup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StatementBlock {
+    /// The heading of what follows.
+    Heading(String),
+    /// Sentences.
+    Words(String),
+    /// Points of equal rank.
+    List(Vec<String>),
+    /// Names, and what is known of each.
+    Facts(Vec<(String, String)>),
+    /// Rows under a heading for each column.
+    Table {
+        /// The headings.
+        head: Vec<String>,
+        /// The rows.
+        rows: Vec<Vec<String>>,
+    },
+}
+
+/// W1 of whole rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DistancePanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Rows of the real table.
+    pub real_rows: usize,
+    /// Rows of the synthetic table.
+    pub synthetic_rows: usize,
+    /// Floor, W1, ceiling.
+    pub distances: Distances,
+    /// The sample of the real table that would be as far from it as the synthetic table; none where no sample is.
+    pub equal_sample: Option<EqualSample>,
+}
+
+/// A random part of the real table that is as far from it as the synthetic table is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EqualSample {
+    /// Its rows.
+    pub rows: usize,
+    /// Its part of all real rows, 0 to 1.
+    pub share: f64,
+    /// Whether the synthetic table is closer than any sample that was tried, of which this is the largest.
+    pub at_least: bool,
+}
+
+/// Column by column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ColumnPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Worst W1 first.
+    pub columns: Vec<ColumnPicture>,
+    /// Errors of the means, in units of the widths.
+    pub means: Errors,
+    /// Errors of the standard deviations.
+    pub deviations: Errors,
+}
+
+/// One column: its figures, and its distribution in both tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ColumnPicture {
+    /// Means, deviations, W1, missing values, shares of categories.
+    #[serde(flatten)]
+    pub figures: ColumnFigures,
+    /// The distribution. None for categories, whose shares are among the figures.
+    pub bars: Option<Bars>,
+}
+
+/// A histogram of both tables with the same edges, in the column's own unit (days or seconds since 1970 for dates).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bars {
+    /// One more than bars; equal widths, on the schema's scale.
+    pub edges: Vec<f64>,
+    /// How edges are spelt: `number`, `date`, `datetime` or `log` (a number whose bars are of equal width in its
+    /// logarithm).
+    pub scale: &'static str,
+    /// Shares of the real rows that have a value.
+    pub real: Vec<f64>,
+    /// Shares of the synthetic rows that have a value.
+    pub synthetic: Vec<f64>,
+}
+
+/// Correlations of all pairs of coordinates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CorrelationPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Coordinates in the order of the real table's clusters (of the released one's on the public page).
+    pub names: Vec<String>,
+    /// Real correlations; none on the public page.
+    pub real: Option<Triangle>,
+    /// Synthetic correlations; released ones on the public page.
+    pub synthetic: Triangle,
+    /// Root of the mean square error over all pairs.
+    pub root_mean_square: f64,
+    /// The largest error.
+    pub largest: f64,
+    /// The worst pairs, worst first.
+    pub worst: Vec<PairError>,
+    /// Coordinates that are not in the matrices because there are too many: those with the largest errors are kept.
+    pub left_out: usize,
+}
+
+/// A symmetric matrix with ones on its diagonal: the part below it, row by row, (1,0), (2,0), (2,1), …, as 16-bit
+/// signed integers, little endian, 32,767 for 1, in base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Triangle(pub String);
+
+/// Rows in a plane.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlanePanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether the directions are those of the model (else those in which the synthetic table varies most).
+    pub of_model: bool,
+    /// The two directions.
+    pub axes: [Axis; 2],
+    /// Real rows, a random part; empty on the public page.
+    pub real: Vec<[f64; 2]>,
+    /// Synthetic rows, a random part.
+    pub synthetic: Vec<[f64; 2]>,
+}
+
+/// A direction, by the columns that make it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
+    /// The largest weights: name of the coordinate, weight in the unit vector.
+    pub weights: Vec<(String, f64)>,
+}
+
+/// The released variances.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SpectrumPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Largest first.
+    pub variances: Vec<f64>,
+    /// Those at or below this cannot be told from noise.
+    pub edge: f64,
+    /// d′: how many directions were measured in detail.
+    pub dimension: Option<usize>,
+}
+
+/// What can be learnt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LearningPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// A label at a time.
+    pub labels: Vec<Learning>,
+}
+
+/// A logistic regression for one label, learnt from real rows and from synthetic ones, asked about other real rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Learning {
+    /// The label.
+    pub label: String,
+    /// Its classes.
+    pub classes: Vec<String>,
+    /// Rows that each of the two learnt from.
+    pub training: usize,
+    /// Real rows that both were asked about, and neither learnt from.
+    pub testing: usize,
+    /// The part told rightly by the one that learnt from real rows.
+    pub real: f64,
+    /// The part told rightly by the one that learnt from synthetic rows.
+    pub synthetic: f64,
+    /// The part of the commonest class: what anybody can tell.
+    pub commonest: f64,
+    /// Class by class: (class, its rows among those asked about, told rightly after real, after synthetic).
+    pub by_class: Vec<ClassLearning>,
+    /// The largest weights of either, largest first.
+    pub weights: Vec<Weight>,
+    /// Weights that are not listed.
+    pub more_weights: usize,
+}
+
+/// How well one class is told.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassLearning {
+    /// The class.
+    pub class: String,
+    /// Its rows among those asked about.
+    pub rows: usize,
+    /// The part of them told rightly after learning from real rows.
+    pub real: Option<f64>,
+    /// The same after learning from synthetic rows.
+    pub synthetic: Option<f64>,
+}
+
+/// A weight of both logistic regressions, for a coordinate in units of its width.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weight {
+    /// The class; of two classes the second.
+    pub class: String,
+    /// The coordinate.
+    pub coordinate: String,
+    /// Learnt from real rows.
+    pub real: f64,
+    /// Learnt from synthetic rows.
+    pub synthetic: f64,
+}
+
+/// Stratum by stratum.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StrataPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The columns that split the table.
+    pub labels: Vec<String>,
+    /// Half the sum of |real share − synthetic share|.
+    pub variation: f64,
+    /// The strata, smallest real one first.
+    pub strata: Vec<StratumPicture>,
+    /// Strata that are not listed.
+    pub left_out: usize,
+}
+
+/// One stratum.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StratumPicture {
+    /// Its categories, one for each label.
+    pub values: Vec<String>,
+    /// Its real rows.
+    pub real_rows: u64,
+    /// Its part of the real rows.
+    pub real: f64,
+    /// Its part of the synthetic rows.
+    pub synthetic: f64,
+    /// Typical (root mean square) error of the means of its columns, in widths; none if one table has no such rows.
+    pub mean_error: Option<f64>,
+    /// The same of the standard deviations.
+    pub deviation_error: Option<f64>,
+}
+
+/// Whether the rules of the schema are kept.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ValidityPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// A rule at a time, broken ones first.
+    pub rules: Vec<RuleKept>,
+}
+
+/// One rule: type, bounds, categories, missing values, or a constraint between columns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleKept {
+    /// The column, or the constraint as the schema has it.
+    pub what: String,
+    /// The rule in words: "between 0 and 120".
+    pub rule: String,
+    /// Synthetic cells or rows that break it.
+    pub broken: u64,
+    /// Synthetic cells or rows that were looked at.
+    pub of: u64,
+    /// The share of missing cells in the real table and in the synthetic one, where they are allowed.
+    pub missing: Option<[f64; 2]>,
+}
+
+/// How accurate the release should be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PredictedPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// How often the fit was repeated on rows drawn from the model.
+    pub runs: usize,
+    /// The part of the truths that the intervals are meant to hold: 0.9.
+    pub level: f64,
+    /// Columns, in the order of the schema.
+    pub columns: Vec<PredictedColumn>,
+    /// The typical error of the correlations over all pairs.
+    pub correlations: Option<f64>,
+    /// The strongest correlations with their intervals.
+    pub pairs: Vec<PredictedPair>,
+}
+
+/// What the release says of one column, and how sure that is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PredictedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its kind, as in the schema.
+    pub kind: &'static str,
+    /// Numbers: mean, standard deviation, quantiles. Categories: shares.
+    pub figures: Vec<Predicted>,
+    /// The distribution of the drawn rows. None for categories.
+    pub bars: Option<PublicBars>,
+}
+
+/// A histogram of drawn rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublicBars {
+    /// As in [`Bars`].
+    pub edges: Vec<f64>,
+    /// As in [`Bars`].
+    pub scale: &'static str,
+    /// Shares.
+    pub synthetic: Vec<f64>,
+}
+
+/// A number of the release and where the real one should be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Predicted {
+    /// `mean`, `standard deviation`, `5 %`, `25 %`, `median`, `75 %`, `95 %`, `missing`, or a category.
+    pub name: String,
+    /// What the release says, in the column's own unit, or a share.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// A correlation of the release and where the real one should be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PredictedPair {
+    /// The two coordinates.
+    pub columns: [String; 2],
+    /// What the release says, and its interval.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
