@@ -91,9 +91,9 @@ def markdown(found):
 
 
 def of_table(found, epsilon):
-    """The real rows, uniform noise, then every method."""
+    """The real rows, uniform noise, then every method, in whatever order they were run."""
     lines, table = [], found[0]["table"]
-    for cell in found:
+    for cell in sorted(found, key=lambda cell: cell["epsilon"] is not None):
         figures = cell["figures"]
         if cell["epsilon"] is None:
             floor = {"w1_l2": figures.get("floor_l2"), "w1_linf": figures.get("floor_linf")}

@@ -202,6 +202,18 @@ class Summary(unittest.TestCase):
         found = [[word.strip() for word in line.split("|")[1:4]] for line in lines]
         self.assertEqual(found, [["z", "tuning", "0.5"], ["z", "tuning", "4"], ["a", "", "0.5"], ["a", "", "4"]])
 
+    def test_every_method_stands_below_its_own_table(self):
+        """Whatever was run first: results that are kept from another call come before the real rows of this one."""
+        figures = {"w1_l2": 1.0, "floor_l2": 1.0, "ceiling_l2": 2.0}
+        runs = []
+        for table in ("a", "b"):
+            runs.append({"table": table, "epsilon": 1.0, "method": "default", "seed": 0, "figures": figures})
+            runs.append({"table": table, "epsilon": None, "method": "real", "seed": 0, "rows": 9, "figures": {}})
+        lines = report.markdown(report.cells(runs)).splitlines()[4:10]
+        found = [[word.strip() for word in line.split("|")[1:3]] for line in lines]
+        of = lambda table: [[f"{table} (9 rows)", report.FLOOR], ["", report.CEILING], ["", "default"]]
+        self.assertEqual(found, of("a") + of("b"))
+
 
 def tiny_tables(folder):
     """Two tables of three features and a label: numbers alone, and with a category. Also a label that is a number."""
