@@ -69,7 +69,12 @@ fn nearest(here: usize, before: Option<usize>, alive: &[usize], far: &[f64], cou
 fn joined(mut one: Vec<usize>, mut other: Vec<usize>, far: &impl Fn(usize, usize) -> f64) -> Vec<usize> {
     let ends = |order: &[usize]| (order[0], order[order.len() - 1]);
     let ((first, last), (start, end)) = (ends(&one), ends(&other));
-    let ways = [(false, false, far(last, start)), (false, true, far(last, end)), (true, false, far(first, start)), (true, true, far(first, end))];
+    let ways = [
+        (false, false, far(last, start)),
+        (false, true, far(last, end)),
+        (true, false, far(first, start)),
+        (true, true, far(first, end)),
+    ];
     let best = ways.into_iter().reduce(|best, way| if way.2 < best.2 { way } else { best });
     let (turn_one, turn_other, _) = best.unwrap_or((false, false, 0.0));
     if turn_one {

@@ -134,7 +134,14 @@ impl Task<'_> {
         let points = MatRef::from_row_major_slice(self.points, rows, wide);
         let mut scores = vec![0.0; rows * lists];
         let by_list = MatRef::from_column_major_slice(weights, wide, lists);
-        matmul(MatMut::from_row_major_slice_mut(&mut scores, rows, lists), Accum::Replace, points, by_list, 1.0, Par::Seq);
+        matmul(
+            MatMut::from_row_major_slice_mut(&mut scores, rows, lists),
+            Accum::Replace,
+            points,
+            by_list,
+            1.0,
+            Par::Seq,
+        );
         let mut loss = 0.0;
         for (scores, &class) in scores.chunks_exact_mut(lists).zip(self.classes) {
             // One list: the other class has the score 0, and is the one before it.

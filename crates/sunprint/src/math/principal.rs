@@ -104,8 +104,10 @@ mod tests {
                 })
                 .collect();
             let packed = gram(&rows, order);
-            let whole: Vec<f64> =
-                (0..order * order).map(|at| (at / order, at % order)).map(|(i, j)| packed[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)]).collect();
+            let whole: Vec<f64> = (0..order * order)
+                .map(|at| (at / order, at % order))
+                .map(|(i, j)| packed[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)])
+                .collect();
             let exact = eigen::symmetric(&whole, order);
             let found = leading(&packed, order, 2);
             assert_eq!(found.len(), order.min(2));
