@@ -7,6 +7,7 @@ mod evaluate;
 mod examples;
 mod ledger;
 mod model;
+mod page;
 mod planning;
 mod reading;
 mod values;
@@ -27,6 +28,7 @@ pub use ledger::{
     LedgerArg, LedgerArgs, LedgerCommand, LedgerFileArgs, LedgerLimitArgs, LedgerShowArgs, LedgerVerifyArgs,
 };
 pub use model::{ModelArg, SampleArgs, ShowArgs, StatementForm};
+pub use page::PageArgs;
 pub use planning::PlanningArgs;
 pub use reading::{ExtraArg, MemoryArgs};
 use values::{at_least_one, formats, mechanisms, metrics, whole_number};
@@ -117,14 +119,17 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         sunprint show people.sunprint\n  \
         sunprint show people.sunprint --json\n  \
-        sunprint show people.sunprint --statement html -o privacy.html --receipt receipt.json")]
+        sunprint show people.sunprint --statement html -o privacy.html --receipt receipt.json\n  \
+        sunprint show people.sunprint --report page.html")]
     Show(ShowArgs),
     /// Compare a real and a synthetic table (for the curator's eyes)
     #[command(after_help = "The numbers come from the private rows without noise: nothing is spent, and nothing of \
-        it may be published.\n\n\
+        it may be published, but what `--public` writes.\n\n\
         Examples:\n  \
         sunprint evaluate people.csv synthetic.csv --schema people.toml\n  \
-        sunprint evaluate people.csv synthetic.parquet --schema people.toml --rows all --json")]
+        sunprint evaluate people.csv synthetic.parquet --schema people.toml --rows all --json\n  \
+        sunprint evaluate people.csv synthetic.csv --schema people.toml --model people.sunprint --report report.html\n  \
+        sunprint evaluate --public --model people.sunprint --report page.html")]
     Evaluate(EvaluateArgs),
     /// Say what each dataset has spent; set ceilings; verify
     #[command(

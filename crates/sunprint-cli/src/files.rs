@@ -33,6 +33,18 @@ pub fn check_output(option: &str, output: &Path, inputs: &[&Path]) -> Result<()>
     inputs.iter().filter(|input| !is_stream(input)).try_for_each(|input| place.check(Some(&Input::new(*input, None))))
 }
 
+/// Refuses two options that want the same place, before anything is read.
+pub fn check_apart(outputs: &[(&str, &Path)]) -> Result<()> {
+    for (i, (option, path)) in outputs.iter().enumerate() {
+        if let Some((other, _)) = outputs[..i].iter().find(|(_, earlier)| earlier == path) {
+            let place = if is_stream(path) { "stdout".to_owned() } else { format!("`{}`", path.display()) };
+            return Err(Error::new(Kind::Usage, format!("`{other}` and `{option}` both want {place}"))
+                .hint("give one of them a file of its own"));
+        }
+    }
+    Ok(())
+}
+
 /// Writes a whole file beside its place, then renames it: a reader finds the old file or the new one, never half of
 /// one. `-` is stdout.
 pub fn write_whole(output: &Path, text: &str) -> Result<()> {

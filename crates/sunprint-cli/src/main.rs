@@ -12,6 +12,7 @@ mod demo;
 mod files;
 mod ledgers;
 mod measure;
+mod pages;
 mod progress;
 mod usage;
 mod words;

@@ -145,13 +145,7 @@ fn check_outputs(
     if report.json.json {
         wanted.push(("--json", Path::new(files::STREAM)));
     }
-    for (i, (option, path)) in wanted.iter().enumerate() {
-        if let Some((other, _)) = wanted[..i].iter().find(|(_, earlier)| earlier == path) {
-            let place = if files::is_stream(path) { "stdout".to_owned() } else { format!("`{}`", path.display()) };
-            return Err(Error::new(Kind::Usage, format!("`{other}` and `{option}` both want {place}"))
-                .hint("give one of them a file of its own"));
-        }
-    }
+    files::check_apart(&wanted)?;
     let mut inputs = vec![args.schema.schema.as_path()];
     inputs.extend(args.plan.public_basis.as_deref());
     inputs.push(Path::new(&args.data.input));

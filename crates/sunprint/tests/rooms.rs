@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 /// * `source` passes rows on to the door.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
+/// * `report` puts pages together: the curator's from what `evaluate` found, the public one from a model alone. It releases
+///   nothing: noise is drawn only for fits of rows that came out of a model.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("cpu", &[]),
@@ -26,7 +28,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("ledger", &["error", "math", "privacy", "schema"]),
-    ("receipt", &["error", "ledger", "plan", "privacy", "schema"]),
+    ("receipt", &["error", "ledger", "math", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
     (
         "fit",
@@ -34,6 +36,13 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ),
     ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
+    (
+        "report",
+        &[
+            "door", "error", "evaluate", "fit", "ledger", "math", "measure", "model", "plan", "privacy", "receipt",
+            "schema", "source", "subspace", "tally",
+        ],
+    ),
     ("run", &["error", "fit", "ledger", "model", "plan", "privacy", "schema", "source", "tally"]),
 ];
 

@@ -29,12 +29,19 @@ pub fn command() -> clap::Command {
             evaluate
                 .mut_arg("input", |table| {
                     // Changing an argument puts it behind the others, so its place is said.
-                    table.index(1).value_name("REAL").help("The real table: a file, or `-` for stdin")
+                    optional(table.index(1).value_name("REAL").help("The real table: a file, or `-` for stdin"))
                 })
+                .mut_arg("schema", optional)
+                .mut_arg("report", |flag| flag.help("Write one HTML page that shows the whole comparison"))
                 .mut_arg("format", |flag| {
                     flag.help("Format of REAL: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]")
                 })
         })
+}
+
+/// Not needed for the page that may be published, which opens no table.
+fn optional(flag: clap::Arg) -> clap::Arg {
+    flag.required(false).required_unless_present("public").default_value("").hide_default_value(true)
 }
 
 /// The names of the commands.

@@ -1,11 +1,13 @@
 //! The options of `evaluate`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use sunprint::evaluate::Metric;
 use sunprint::source::Format;
 
 use super::values::{AtMost, at_least_one, formats, metrics, some_or_all, whole_number};
-use super::{DataArgs, JsonArg, OutputArg, SchemaArg};
+use super::{DataArgs, JsonArg, OutputArg, PageArgs, SchemaArg};
 
 /// `sunprint evaluate`
 #[derive(Args)]
@@ -14,7 +16,8 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub real: DataArgs,
     /// The synthetic table: a file, or `-` for stdin
-    #[arg(index = 2, value_name = "SYNTH", help_heading = None)]
+    #[arg(index = 2, value_name = "SYNTH", help_heading = None, required_unless_present = "public")]
+    #[arg(default_value = "", hide_default_value = true)]
     pub synthetic: String,
     /// Format of SYNTH, in the same words [default: by its extension]
     #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true, help_heading = "Data")]
@@ -22,6 +25,9 @@ pub struct EvaluateArgs {
     /// The schema of both.
     #[command(flatten)]
     pub schema: SchemaArg,
+    /// The model that SYNTH was drawn from: adds to the page what was promised and released
+    #[arg(long, value_name = "MODEL", help_heading = "Data")]
+    pub model: Option<PathBuf>,
     /// How rows are compared.
     #[command(flatten)]
     pub compare: CompareArgs,
@@ -31,6 +37,12 @@ pub struct EvaluateArgs {
     /// In which form.
     #[command(flatten)]
     pub json: JsonArg,
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Write the page that may be published, from `--model` alone: no table is opened
+    #[arg(long, requires_all = ["model", "report"], help_heading = "Output")]
+    pub public: bool,
     /// How many columns, pairs and categories to list, the worst first; or `all`
     #[arg(long, value_name = "N", default_value = "10", value_parser = some_or_all, allow_negative_numbers = true,
         help_heading = "Output")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DrawArgs, JsonArg, OutputArg, OutputFormatArg, ReceiptArg};
+use super::{DrawArgs, JsonArg, OutputArg, OutputFormatArg, PageArgs, ReceiptArg};
 
 /// `sunprint sample`
 #[derive(Args)]
@@ -42,6 +42,9 @@ pub struct ShowArgs {
     /// The receipt's own file.
     #[command(flatten)]
     pub receipt: ReceiptArg,
+    /// The page that may be published.
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// The forms of a statement.

@@ -29,7 +29,7 @@ pub fn run(command: &Command, talk: Talk) -> Result<()> {
         Command::Fit(args) => fit::run(args, talk),
         Command::Sample(args) => sample::run(args, talk),
         Command::Synth(args) => synth::run(args, talk),
-        Command::Show(args) => show::run(args),
+        Command::Show(args) => show::run(args, talk),
         Command::Evaluate(args) => evaluate::run(args, talk),
         Command::Ledger(args) => ledger::run(args, talk),
         Command::Audit(args) => audit::run(args, talk),

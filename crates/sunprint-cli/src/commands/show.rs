@@ -4,16 +4,19 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use sunprint::error::{Error, Kind, Result};
+use sunprint::error::Result;
 
 use crate::args::{ShowArgs, StatementForm};
 use crate::commands::load;
 use crate::files;
 use crate::files::to_json;
-use crate::words::thousands;
+use crate::pages;
+use crate::progress::Bars;
+use crate::words::{Talk, thousands};
 use sunprint::measure::{Measure, Side, StratumLattice};
 use sunprint::model::{Frame, Model};
 use sunprint::receipt::{Receipt, Statement, describe};
+use sunprint::report::public;
 use sunprint::schema::Schema;
 
 /// What `show --json` prints.
@@ -56,11 +59,14 @@ fn cells(measure: &Measure) -> Cells {
 const BELOW: usize = 3;
 
 /// Prints a model's receipt, dimension, bounds and spectrum.
-pub fn run(args: &ShowArgs) -> Result<()> {
+pub fn run(args: &ShowArgs, talk: Talk) -> Result<()> {
     check_outputs(args)?;
     let model = load(&args.model)?;
     if let Some(path) = &args.receipt.receipt {
         files::write_receipt(path, model.receipt())?;
+    }
+    if args.page.wanted() {
+        pages::write(&public(&model, &Bars::new(talk))?, &args.page, talk)?;
     }
     let statement = || Statement::of(model.receipt(), model.schema());
     let text = match args.statement {
@@ -72,18 +78,14 @@ pub fn run(args: &ShowArgs) -> Result<()> {
     files::write_whole(Path::new(&args.output.output), &text)
 }
 
-/// Tries the outputs before anything is read: two different places, neither of them the model's.
+/// Tries the outputs before anything is read: all in different places, none of them the model's.
 fn check_outputs(args: &ShowArgs) -> Result<()> {
     let (output, model) = (Path::new(&args.output.output), args.model.model.as_path());
-    files::check_output("--output", output, &[model])?;
-    let Some(receipt) = &args.receipt.receipt else { return Ok(()) };
-    files::check_output("--receipt", receipt, &[model])?;
-    if receipt == output {
-        let place = if files::is_stream(output) { "stdout".to_owned() } else { format!("`{}`", output.display()) };
-        return Err(Error::new(Kind::Usage, format!("`--output` and `--receipt` both want {place}"))
-            .hint("give one of them a file of its own"));
-    }
-    Ok(())
+    let mut wanted = vec![("--output", output)];
+    wanted.extend(args.receipt.receipt.as_deref().map(|path| ("--receipt", path)));
+    wanted.extend(args.page.outputs());
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model]))?;
+    files::check_apart(&wanted)
 }
 
 /// A model may come from anybody: nothing in it steers a terminal.

@@ -77,7 +77,7 @@ pub struct ColumnError {
 
 /// The value at a place of a line, in the column's own unit: days and seconds for dates, and 0 to 1, or the number of
 /// the category, for everything that is listed.
-fn own(column: &Column) -> Box<dyn Fn(f64) -> f64> {
+pub(super) fn own(column: &Column) -> Box<dyn Fn(f64) -> f64> {
     let line = |min: f64, width: f64| Box::new(move |unit: f64| min + unit * width);
     match column.kind {
         ColumnKind::Continuous { min, max, scale: Scale::Log, .. } => logarithmic(min, max),
@@ -142,7 +142,7 @@ pub(super) fn compare(column: &Column, form: Form, real: &Seen, synthetic: &Seen
 }
 
 /// Each category's share of the rows that have one.
-fn shares(column: &Column, form: Form, seen: &Seen) -> Vec<f64> {
+pub(super) fn shares(column: &Column, form: Form, seen: &Seen) -> Vec<f64> {
     let categories = column.categories().len();
     let mut counts = vec![0; categories];
     for (place, &count) in seen.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -156,14 +156,11 @@ fn shares(column: &Column, form: Form, seen: &Seen) -> Vec<f64> {
     counts.iter().map(|&count| count as f64 / seen.present as f64).collect()
 }
 
-/// The column with the largest W1 first; equals stay in the order of the schema.
-pub(super) fn worst_first(mut columns: Vec<ColumnFigures>) -> Vec<ColumnFigures> {
-    columns.sort_by(|a, b| b.w1.total_cmp(&a.w1));
-    columns
-}
-
 impl Errors {
-    pub(super) fn over(columns: &[ColumnFigures], figure: impl Fn(&ColumnFigures) -> Option<Figure>) -> Errors {
+    pub(super) fn over<'a>(
+        columns: impl Iterator<Item = &'a ColumnFigures>,
+        figure: impl Fn(&ColumnFigures) -> Option<Figure>,
+    ) -> Errors {
         let (mut square, mut count) = (0.0, 0);
         let mut worst = ColumnError { name: String::new(), error: 0.0 };
         for column in columns {

@@ -61,13 +61,10 @@ impl CorrelationErrors {
             }
         }
         keep_worst(&mut worst);
-        let name = |coordinate: usize| {
-            let block = &blocks[blocks.partition_point(|block| block.end() <= coordinate)];
-            name(&schema.columns[block.column], block, coordinate - block.start)
-        };
+        let names = coordinate_names(schema);
         let constant = |moments: &Moments| (0..width).filter(|&j| moments.is_constant(j)).count();
         let pair = |(error, i, j): (f64, usize, usize)| PairError {
-            columns: [name(i), name(j)],
+            columns: [names[i].clone(), names[j].clone()],
             real: real.correlation(i, j),
             synthetic: synthetic.correlation(i, j),
             error,
@@ -81,6 +78,13 @@ impl CorrelationErrors {
             worst: worst.into_iter().map(pair).collect(),
         }
     }
+}
+
+/// What each coordinate of a row is called: the column, with the category of one that has categories.
+pub(crate) fn coordinate_names(schema: &Schema) -> Vec<String> {
+    let of =
+        |block: &Block| (0..block.width()).map(|place| name(&schema.columns[block.column], block, place)).collect();
+    schema.blocks().iter().flat_map(|block| -> Vec<String> { of(block) }).collect()
 }
 
 /// What a coordinate of a column is called.

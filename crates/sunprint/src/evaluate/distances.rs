@@ -12,7 +12,7 @@ use crate::tally::codes::Q;
 use serde::Serialize;
 
 /// Keeps the choice of rows apart from other uses of the same seed.
-const PURPOSE: u64 = u64::from_be_bytes(*b"evaluate");
+pub(super) const PURPOSE: u64 = u64::from_be_bytes(*b"evaluate");
 
 /// Problems of at most so many pairs of rows are solved side by side; larger ones one by one, for they need much memory
 /// and use all cores themselves.
@@ -148,7 +148,7 @@ pub fn distances(
 
 /// The sizes of two disjoint parts of the real table: those of the two sides if there are enough rows, else all rows in
 /// the same proportion.
-fn parts([a, b]: [usize; 2], rows: usize) -> [usize; 2] {
+pub(super) fn parts([a, b]: [usize; 2], rows: usize) -> [usize; 2] {
     if a + b <= rows {
         return [a, b];
     }

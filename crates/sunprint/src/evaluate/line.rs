@@ -1,13 +1,14 @@
 //! Every column by itself, by counting: codes of a line, categories, directions of a circle.
 
 use super::columns::{self, ColumnFigures};
+use super::histograms::{Histogram, histogram};
 use crate::error::Result;
 use crate::schema::{Block, Form, HOT, Schema};
 use crate::source::{Progress, Table, Unit, in_order};
 use crate::tally::codes::Q;
 
 /// Columns that are counted at a time: neighbours in memory, so that one look at a row serves them all.
-const AT_A_TIME: usize = 8;
+pub(super) const AT_A_TIME: usize = 8;
 
 /// The number of codes.
 const CODES: usize = Q as usize + 1;
@@ -68,13 +69,13 @@ impl Seen {
     }
 }
 
-/// The figures of every column that is a part of a row, in the order of the schema.
+/// The figures and bars of every column that is a part of a row, in the order of the schema.
 pub(super) fn compare(
     real: &Table,
     synthetic: &Table,
     schema: &Schema,
     progress: &dyn Progress,
-) -> Result<Vec<ColumnFigures>> {
+) -> Result<Vec<(ColumnFigures, Option<Histogram>)>> {
     let blocks = schema.blocks();
     let mut parts = blocks.chunks(AT_A_TIME);
     let mut found = Vec::with_capacity(blocks.len());
@@ -85,7 +86,8 @@ pub(super) fn compare(
             let (a, b) = (count(real, some, schema), count(synthetic, some, schema));
             let sides = some.iter().zip(a.iter().zip(&b));
             let one = |(block, (a, b)): (&Block, (&Seen, &Seen))| {
-                columns::compare(&schema.columns[block.column], block.form, a, b)
+                let column = &schema.columns[block.column];
+                (columns::compare(column, block.form, a, b), histogram(column, block.form, &[a, b]))
             };
             Ok(sides.map(one).collect::<Vec<_>>())
         },
@@ -99,7 +101,7 @@ pub(super) fn compare(
     done.map(|()| found)
 }
 
-fn count(table: &Table, blocks: &[Block], schema: &Schema) -> Vec<Seen> {
+pub(super) fn count(table: &Table, blocks: &[Block], schema: &Schema) -> Vec<Seen> {
     let empty = |block: &Block| {
         let places = match block.form {
             Form::Line => CODES,

@@ -32,13 +32,18 @@
 //! # }
 //! ```
 
+mod alone;
 mod columns;
+mod constraints;
 mod correlations;
 mod distances;
+mod equal;
+mod histograms;
 mod labels;
 mod line;
 mod moments;
 mod picks;
+mod strata;
 
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
@@ -46,11 +51,19 @@ use crate::source::{Progress, Table, Unit};
 use serde::Serialize;
 
 pub use crate::math::transport::Metric;
+pub(crate) use alone::{Alone, alone};
 pub use columns::{CategoryShare, ColumnError, ColumnFigures, Errors, Figure};
+pub(crate) use constraints::broken;
+pub(crate) use correlations::coordinate_names;
 pub use correlations::{CorrelationErrors, PairError, WORST_PAIRS};
 pub use distances::{Distance, Distances, Solved, distances};
+pub use equal::Equal;
+pub(crate) use equal::equal_rows;
+pub use histograms::{Histogram, MOST_BARS};
 pub use labels::{CategoryFigures, LabelFigures};
 pub use moments::Moments;
+pub(crate) use picks::Picks;
+pub(crate) use strata::StratumSums;
 
 /// What to compare, and on how many rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +113,18 @@ pub struct Evaluation {
     pub strata_variation: f64,
 }
 
+/// An evaluation, and what it was made of. Private like it.
+pub struct Compared {
+    /// What was found.
+    pub evaluation: Evaluation,
+    /// The moments of the real table.
+    pub real: Moments,
+    /// The moments of the synthetic table.
+    pub synthetic: Moments,
+    /// The bars of both tables for each of [`Evaluation::columns`], in the same order; none for categories.
+    pub histograms: Vec<Option<Histogram>>,
+}
+
 /// Compares two tables that were read by one schema. The same for any number of cores.
 pub fn evaluate(
     real: &Table,
@@ -108,6 +133,17 @@ pub fn evaluate(
     settings: &Settings,
     progress: &dyn Progress,
 ) -> Result<Evaluation> {
+    Ok(compare(real, synthetic, schema, settings, progress)?.evaluation)
+}
+
+/// The same, with what it was made of.
+pub fn compare(
+    real: &Table,
+    synthetic: &Table,
+    schema: &Schema,
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<Compared> {
     settings.check()?;
     for (name, table) in [("real", real), ("synthetic", synthetic)] {
         if table.width() != schema.width() {
@@ -121,21 +157,27 @@ pub fn evaluate(
     });
     progress.done();
     let (of_real, of_synthetic) = both?;
-    let columns = line::compare(real, synthetic, schema, progress)?;
-    Ok(Evaluation {
+    let mut columns = line::compare(real, synthetic, schema, progress)?;
+    let means = Errors::over(columns.iter().map(|(column, _)| column), |column| column.mean);
+    let deviations = Errors::over(columns.iter().map(|(column, _)| column), |column| column.deviation);
+    // The largest W1 first; equals stay in the order of the schema.
+    columns.sort_by(|(a, _), (b, _)| b.w1.total_cmp(&a.w1));
+    let (columns, histograms) = columns.into_iter().unzip();
+    let evaluation = Evaluation {
         private: true,
         real_rows: real.rows(),
         synthetic_rows: synthetic.rows(),
         features: schema.features().len(),
         coordinates: schema.width(),
-        means: Errors::over(&columns, |column| column.mean),
-        deviations: Errors::over(&columns, |column| column.deviation),
-        columns: columns::worst_first(columns),
+        means,
+        deviations,
+        columns,
         correlations: CorrelationErrors::between(schema, &of_real, &of_synthetic),
         labels: labels::compare(schema, &of_real, &of_synthetic),
         strata_variation: labels::variation(&of_real.stratum_shares(), &of_synthetic.stratum_shares()),
         distances: distances(real, synthetic, schema, settings, progress)?,
-    })
+    };
+    Ok(Compared { evaluation, real: of_real, synthetic: of_synthetic, histograms })
 }
 
 impl Settings {

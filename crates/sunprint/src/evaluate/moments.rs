@@ -125,6 +125,24 @@ impl Moments {
         if scale > 0.0 { (self.covariance(one, other) as f64 / scale).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
+    /// The covariances of all pairs in units of the widths: the packed lower triangle.
+    pub(crate) fn covariances(&self) -> Vec<f64> {
+        let scale = (self.rows as f64 * f64::from(Q)).powi(2);
+        let pairs = (0..self.width).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        pairs.map(|(i, j)| self.covariance(i, j) as f64 / scale).collect()
+    }
+
+    /// The correlations of all pairs of some coordinates, in their order: the packed lower triangle without the
+    /// diagonal, (1, 0), (2, 0), (2, 1), …; 0 where one of the two does not vary.
+    pub(crate) fn correlations(&self, of: &[usize]) -> Vec<f64> {
+        let roots: Vec<f64> = of.iter().map(|&i| (self.covariance(i, i) as f64).sqrt()).collect();
+        let pair = |(i, j): (usize, usize)| {
+            let scale = roots[i] * roots[j];
+            if scale > 0.0 { (self.covariance(of[i], of[j]) as f64 / scale).clamp(-1.0, 1.0) } else { 0.0 }
+        };
+        (0..of.len()).flat_map(|i| (0..i).map(move |j| (i, j))).map(pair).collect()
+    }
+
     /// Each stratum's share of the rows.
     pub fn stratum_shares(&self) -> Vec<f64> {
         self.stratum_rows.iter().map(|&rows| rows as f64 / self.rows as f64).collect()

@@ -5,14 +5,14 @@ use crate::source::Table;
 use crate::tally::codes::{Codes, Q};
 
 /// Finds rows by their number.
-pub(super) struct Picks<'a> {
+pub(crate) struct Picks<'a> {
     table: &'a Table,
     /// The number of the first row of each chunk.
     starts: Vec<usize>,
 }
 
 impl<'a> Picks<'a> {
-    pub(super) fn new(table: &'a Table) -> Self {
+    pub(crate) fn new(table: &'a Table) -> Self {
         let start = |next: &mut usize, codes: &Codes| {
             *next += codes.rows();
             Some(*next - codes.rows())
@@ -21,25 +21,41 @@ impl<'a> Picks<'a> {
     }
 
     /// How many rows there are.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.table.rows()
     }
 
     /// The numbers of `count` different rows. Where that is all of them their order plays no part, and is the table's.
     ///
     /// Otherwise a longer choice from the same stream begins with the shorter one.
-    pub(super) fn choose(&self, count: usize, stream: &mut Stream) -> Vec<usize> {
+    pub(crate) fn choose(&self, count: usize, stream: &mut Stream) -> Vec<usize> {
         if count < self.rows() { stream.choose(self.rows(), count) } else { (0..self.rows()).collect() }
     }
 
+    /// How many coordinates a row has.
+    pub(crate) fn width(&self) -> usize {
+        self.table.width()
+    }
+
     /// The points of some rows, one after the other.
-    pub(super) fn points(&self, rows: &[usize]) -> Vec<f64> {
+    pub(crate) fn points(&self, rows: &[usize]) -> Vec<f64> {
         let mut points = Vec::with_capacity(rows.len() * self.table.width());
         for &row in rows {
-            let chunk = self.starts.partition_point(|&start| start <= row) - 1;
-            let codes = self.table.chunks()[chunk].row(row - self.starts[chunk]);
-            points.extend(codes.iter().map(|&code| f64::from(code) / f64::from(Q)));
+            let (chunk, row) = self.place(row);
+            points.extend(chunk.row(row).iter().map(|&code| f64::from(code) / f64::from(Q)));
         }
         points
+    }
+
+    /// The stratum of a row.
+    pub(crate) fn stratum(&self, row: usize) -> u32 {
+        let (chunk, row) = self.place(row);
+        chunk.stratum(row)
+    }
+
+    /// The chunk that holds a row, and the row's number in it.
+    fn place(&self, row: usize) -> (&Codes, usize) {
+        let chunk = self.starts.partition_point(|&start| start <= row) - 1;
+        (&self.table.chunks()[chunk], row - self.starts[chunk])
     }
 }

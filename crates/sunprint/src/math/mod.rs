@@ -5,15 +5,19 @@
 //! [`eigen`] is the exception (its kernels differ between processors); its results are stored, never recomputed.
 
 pub mod assignment;
+pub mod base64;
 pub mod cholesky;
+pub mod cluster;
 pub mod eigen;
 pub mod feasible;
 pub mod flow;
 pub mod gram;
 pub mod lattice;
+pub mod logistic;
 pub mod normal;
 pub mod permutation;
 pub(crate) mod pricing;
+pub mod principal;
 pub mod projection;
 pub mod rounding;
 pub mod stream;

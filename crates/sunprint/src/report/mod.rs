@@ -1,3 +1,36 @@
 //! One page that shows how good a synthetic table is, and one that shows what was released.
+//!
+//! [`compare`] looks at the private rows: its page is for the curator's eyes. [`public`] looks at a model and nothing
+//! else, so its page costs nothing and may go out with the release. Both are data ([`page::Page`]); [`html`] draws
+//! them, and [`to_json`] writes every number down.
 
+mod correlations;
+mod curator;
+mod drawn;
+mod headline;
+mod html;
+mod learning;
 pub mod page;
+mod plane;
+mod predicted;
+mod privacy;
+mod public;
+mod refit;
+mod round;
+mod strata;
+mod validity;
+
+use crate::error::{Error, Kind, Result};
+use page::Page;
+
+pub use curator::{Tables, compare};
+pub use html::html;
+pub use public::public;
+#[cfg(any(test, feature = "seam"))]
+pub use public::public_with_danger_seed;
+
+/// A page as JSON: everything that is drawn, as it is drawn. Numbers that are only looked at have four or five digits.
+pub fn to_json(page: &Page) -> Result<String> {
+    let text = serde_json::to_string(page);
+    text.map(|text| text + "\n").map_err(|_| Error::new(Kind::Io, "the report cannot be written as JSON"))
+}

@@ -6,26 +6,33 @@ use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
 use sunprint::evaluate::{Settings, evaluate};
+use sunprint::model::Model;
+use sunprint::report::{self, Tables};
 use sunprint::schema::Schema;
-use sunprint::source::{Input, Table};
+use sunprint::source::{Input, Table, check};
 
 use crate::args::EvaluateArgs;
 use crate::files;
 use crate::files::to_json;
 use crate::measure::input;
+use crate::pages;
 use crate::progress::Bars;
 use crate::words::{Talk, counted, thousands};
 
 /// More rows than this a side are worth a word of warning.
 const MANY: usize = 20_000;
 
-/// Reads both tables, compares them, and prints what was found.
+/// Reads both tables, compares them, and prints what was found; or, from a model alone, what may be published.
 pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
+    if args.public {
+        return publish(args, talk);
+    }
     let output = Path::new(&args.output.output);
     let [real, synthetic] = inputs(args)?;
     let schema = Schema::load(&args.schema.schema)?;
-    let read = [args.real.input.as_ref(), args.synthetic.as_ref(), args.schema.schema.as_path()];
-    files::check_output("--output", output, &read)?;
+    check_outputs(args, output)?;
+    let model = args.model.as_deref().map(load).transpose()?;
+    check_model(args, model.as_ref(), &schema)?;
 
     let compare = &args.compare;
     let settings =
@@ -36,7 +43,17 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     for (table, place) in tables.iter().zip(&places) {
         announce(table.rows(), place, settings.rows, talk);
     }
-    let found = evaluate(&tables[0], &tables[1], &schema, &settings, &bars)?;
+    let found = if args.page.wanted() {
+        // A pipe cannot be read again.
+        let check = if args.synthetic == files::STREAM { None } else { Some(check(&synthetic, &schema, &bars)?) };
+        let [real, synthetic] = tables.each_ref();
+        let pair = Tables { real, synthetic, schema: &schema, model: model.as_ref(), check: check.as_ref() };
+        let (found, page) = report::compare(&pair, &settings, &bars)?;
+        pages::write(&page, &args.page, talk)?;
+        found
+    } else {
+        evaluate(&tables[0], &tables[1], &schema, &settings, &bars)?
+    };
     let report = if args.json.json { to_json(&found)? } else { text::report(&found, &places, args.columns.0) };
     files::write_private(output, &report)?;
     // The text says it in its first line.
@@ -44,6 +61,39 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
         talk.warn("these numbers come from the private rows without noise: do not publish them");
     }
     Ok(())
+}
+
+/// The page that may be published. Only the model is opened, whatever else was named.
+fn publish(args: &EvaluateArgs, talk: Talk) -> Result<()> {
+    let model = args.model.as_deref().unwrap_or_else(|| Path::new(""));
+    let wanted = args.page.outputs();
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model]))?;
+    files::check_apart(&wanted)?;
+    pages::write(&report::public(&load(model)?, &Bars::new(talk))?, &args.page, talk)
+}
+
+/// Tries every output: all in different places, none of them an input's.
+fn check_outputs(args: &EvaluateArgs, output: &Path) -> Result<()> {
+    let mut read = vec![Path::new(&args.real.input), Path::new(&args.synthetic), args.schema.schema.as_path()];
+    read.extend(args.model.as_deref());
+    let mut wanted = vec![("--output", output)];
+    wanted.extend(args.page.outputs());
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &read))?;
+    files::check_apart(&wanted)
+}
+
+/// A model of other columns says nothing about these tables.
+fn check_model(args: &EvaluateArgs, model: Option<&Model>, schema: &Schema) -> Result<()> {
+    let Some(model) = model.filter(|model| model.schema().columns != schema.columns) else { return Ok(()) };
+    let _ = model;
+    let place = args.model.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    Err(Error::new(Kind::Usage, "the model was fitted with other columns than the schema has")
+        .at(place)
+        .hint("give the model that the synthetic table was drawn from, or leave `--model` out"))
+}
+
+fn load(path: &Path) -> Result<Model> {
+    Model::from_json(&files::read(path)?, &path.display().to_string())
 }
 
 /// The two tables. Stdin can be one of them.

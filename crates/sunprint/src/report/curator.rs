@@ -1,0 +1,173 @@
+//! The curator's page: real against synthetic rows.
+
+use super::headline::{Parts, equal_sample, headline};
+use super::page::{Absent, Bars, ColumnPanel, ColumnPicture, DistancePanel, FORMAT, Origin, Page, SpectrumPanel};
+use super::round::{five, four, within};
+use super::{correlations, learning, plane, privacy, strata, validity};
+use crate::error::Result;
+use crate::evaluate::{self, ColumnFigures, Compared, Errors, Evaluation, Figure, Histogram, Settings, equal_rows};
+use crate::model::Model;
+use crate::schema::Schema;
+use crate::source::{CheckReport, Progress, Table};
+
+/// What a page is made from.
+#[derive(Clone, Copy)]
+pub struct Tables<'a> {
+    /// The real table.
+    pub real: &'a Table,
+    /// The synthetic one.
+    pub synthetic: &'a Table,
+    /// The schema of both.
+    pub schema: &'a Schema,
+    /// The model that the synthetic table was drawn from, if it is at hand.
+    pub model: Option<&'a Model>,
+    /// How the synthetic file fits the schema, if it could be read again.
+    pub check: Option<&'a CheckReport>,
+}
+
+/// Compares two tables and puts a page together. For the curator's eyes: both come from private rows without noise.
+pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) -> Result<(Evaluation, Page)> {
+    let Tables { real, synthetic, schema, model, check } = *tables;
+    let compared = evaluate::compare(real, synthetic, schema, settings, progress)?;
+    let equal = equal_rows(real, synthetic, settings, progress)?;
+    let found = &compared.evaluation;
+    let mut absent = Vec::new();
+    let mut missing = |panel: &'static str, why: &str| absent.push(Absent { panel, why: why.to_owned() });
+
+    let correlations = correlations::compared(schema, &found.correlations, &compared.real, &compared.synthetic);
+    let plane = plane::panel(schema, model, Some(real), (synthetic, &compared.synthetic), settings.seed);
+    if correlations.is_none() {
+        missing("correlations", "a single coordinate has none");
+    }
+    if plane.is_none() {
+        missing("plane", "a single coordinate makes no plane");
+    }
+    let privacy = model.map(|model| privacy::panel(model.receipt(), model.schema()));
+    let spectrum = model.and_then(spectrum);
+    if model.is_none() {
+        missing("privacy", "no model was given: `--model` adds what was promised");
+        missing("spectrum", "no model was given: `--model` adds the released variances");
+    } else if spectrum.is_none() {
+        missing("spectrum", "this release measured no variances");
+    }
+    let strata = strata::panel(schema, real, synthetic, found.strata_variation);
+    if strata.is_none() {
+        missing("strata", "no column of the schema splits the table");
+    }
+    let (learning, reasons) = learning::panel(schema, real, synthetic, settings.seed, progress)?;
+    reasons.iter().for_each(|why| missing("learning", why));
+    let validity = check.map(|check| validity::panel(schema, synthetic, check, found)).transpose()?;
+    if validity.is_none() {
+        missing("validity", "the synthetic table came through a pipe, which can be read only once");
+    }
+    missing("predicted", "with the real rows at hand nothing has to be predicted");
+    missing("cite", "this page is not to be published");
+
+    let headline = headline(&Parts {
+        evaluation: found,
+        equal,
+        strata: strata.as_ref(),
+        learning: learning.as_ref(),
+        validity: validity.as_ref(),
+        model,
+    });
+    let distances = DistancePanel {
+        origin: Origin::Curator,
+        real_rows: found.real_rows,
+        synthetic_rows: found.synthetic_rows,
+        distances: found.distances.clone(),
+        equal_sample: equal_sample(equal, found.real_rows),
+    };
+    let page = Page {
+        format: FORMAT,
+        origin: Origin::Curator,
+        dataset: schema.dataset.name.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        headline,
+        privacy,
+        distances: Some(distances),
+        columns: Some(columns(schema, &compared)),
+        correlations,
+        plane,
+        spectrum,
+        learning,
+        strata,
+        validity,
+        predicted: None,
+        cite: None,
+        absent,
+    };
+    Ok((compared.evaluation, page))
+}
+
+/// The released variances; none where none were measured.
+pub(super) fn spectrum(model: &Model) -> Option<SpectrumPanel> {
+    let release = model.release();
+    (!release.spectrum.is_empty()).then(|| SpectrumPanel {
+        origin: Origin::Released,
+        variances: release.spectrum.iter().map(|&variance| five(variance)).collect(),
+        edge: five(release.edge),
+        dimension: model.receipt().dimension,
+    })
+}
+
+fn columns(schema: &Schema, compared: &Compared) -> ColumnPanel {
+    let found = &compared.evaluation;
+    let picture = |(figures, histogram): (&ColumnFigures, &Option<Histogram>)| ColumnPicture {
+        figures: rounded(figures, histogram.as_ref()),
+        bars: histogram.as_ref().map(bars),
+    };
+    let short = |errors: &Errors| {
+        let mut short = errors.clone();
+        short.root_mean_square = five(short.root_mean_square);
+        short.worst.error = five(short.worst.error);
+        short
+    };
+    debug_assert_eq!(found.columns.len(), schema.features().len());
+    ColumnPanel {
+        origin: Origin::Curator,
+        columns: found.columns.iter().zip(&compared.histograms).map(picture).collect(),
+        means: short(&found.means),
+        deviations: short(&found.deviations),
+    }
+}
+
+/// The figures in a few digits; means and deviations as fine as the column is wide.
+fn rounded(figures: &ColumnFigures, histogram: Option<&Histogram>) -> ColumnFigures {
+    let width = histogram.map_or(1.0, |bars| bars.edges[bars.edges.len() - 1] - bars.edges[0]);
+    let own = |figure: Figure| Figure {
+        real: within(figure.real, width),
+        synthetic: within(figure.synthetic, width),
+        error: five(figure.error),
+    };
+    let share = |figure: Figure| Figure {
+        real: five(figure.real),
+        synthetic: five(figure.synthetic),
+        error: five(figure.error),
+    };
+    let mut short = figures.clone();
+    (short.w1, short.w1_own) = (five(short.w1), five(short.w1_own));
+    short.variation = short.variation.map(five);
+    (short.mean, short.deviation) = (short.mean.map(own), short.deviation.map(own));
+    short.missing = short.missing.map(share);
+    for category in &mut short.categories {
+        (category.real, category.synthetic) = (five(category.real), five(category.synthetic));
+    }
+    short
+}
+
+/// Edges as fine as a bar is wide.
+pub(super) fn edges(histogram: &Histogram) -> Vec<f64> {
+    let edges = &histogram.edges;
+    let narrowest = edges.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
+    match histogram.scale {
+        // Each is a factor above the one before.
+        "log" => edges.iter().map(|&edge| five(edge)).collect(),
+        _ => edges.iter().map(|&edge| within(edge, narrowest)).collect(),
+    }
+}
+
+fn bars(histogram: &Histogram) -> Bars {
+    let shares = |table: usize| histogram.shares[table].iter().map(|&share| four(share)).collect();
+    Bars { edges: edges(histogram), scale: histogram.scale, real: shares(0), synthetic: shares(1) }
+}
