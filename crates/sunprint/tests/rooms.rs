@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 /// * `source` passes rows on to the door.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
+/// * `markup` knows nothing: text goes in, safe text comes out.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("cpu", &[]),
     ("wipe", &[]),
+    ("markup", &[]),
     ("schema", &["error", "math"]),
     ("door", &["cpu", "schema", "tally", "error"]),
     ("source", &["cpu", "door", "schema", "tally", "error", "wipe"]),
@@ -26,7 +28,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("ledger", &["error", "math", "privacy", "schema"]),
-    ("receipt", &["error", "ledger", "plan", "privacy", "schema"]),
+    ("receipt", &["error", "ledger", "markup", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
     (
         "fit",
@@ -34,6 +36,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ),
     ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
+    ("report", &["error", "evaluate", "markup"]),
     ("run", &["error", "fit", "ledger", "model", "plan", "privacy", "schema", "source", "tally"]),
 ];
 
