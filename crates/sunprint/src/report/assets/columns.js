@@ -4,26 +4,22 @@ function errorOf(one) {
   return one ? Math.abs(one.error) : -Infinity;
 }
 
-function both(one, scale) {
-  return one ? [el("span", { class: "pair" }, spelt(one.real, scale) + " → " + spelt(one.synthetic, scale)), el("small", {}, signed(one.error))] : "–";
+/** Both tables' number and the error below. */
+function both(one, form) {
+  return one ? [el("span", { class: "pair" }, form(one.real) + " → " + form(one.synthetic)), el("small", {}, signed(one.error))] : "–";
 }
 
 function scaleOf(column) {
   return column.bars ? column.bars.scale : "number";
 }
 
-/** The deviation of a date is a number of days or seconds, not a moment. */
-function spanScale(column) {
-  return scaleOf(column) === "date" || scaleOf(column) === "datetime" ? "number" : scaleOf(column);
-}
-
 function columnDetail(column) {
-  const unit = scaleOf(column) === "date" ? " days" : scaleOf(column) === "datetime" ? " seconds" : "";
+  const scale = scaleOf(column);
   const known = [["W1, in widths", figure(column.w1)]];
-  if (column.w1_own) known.push(["W1, in its own unit", figure(column.w1_own) + unit]);
+  if (column.w1_own) known.push(["W1, in its own unit", span(column.w1_own, scale)]);
   if (isNumber(column.variation)) known.push(["Total variation", figure(column.variation)]);
-  if (column.mean) known.push(["Mean", spelt(column.mean.real, scaleOf(column)) + " real, " + spelt(column.mean.synthetic, scaleOf(column)) + " synthetic"]);
-  if (column.deviation) known.push(["Standard deviation", figure(column.deviation.real) + unit + " real, " + figure(column.deviation.synthetic) + unit + " synthetic"]);
+  if (column.mean) known.push(["Mean", spelt(column.mean.real, scale) + " real, " + spelt(column.mean.synthetic, scale) + " synthetic"]);
+  if (column.deviation) known.push(["Standard deviation", span(column.deviation.real, scale) + " real, " + span(column.deviation.synthetic, scale) + " synthetic"]);
   if (column.missing) known.push(["Missing", percent(column.missing.real) + " real, " + percent(column.missing.synthetic) + " synthetic"]);
   if (column.constant_real) known.push(["Note", "All real values are the same."]);
   if (column.constant_synthetic) known.push(["Note", "All synthetic values are the same."]);
@@ -48,8 +44,8 @@ function drawColumns(place) {
           cell: (column) => (column.bars || column.categories.length ? smallDistribution(column.name, column.bars, column.categories) : "–"),
         },
         { words: "W1", number: true, sorted: "descending", by: (column) => column.w1, cell: (column) => figure(column.w1) },
-        { words: "Mean", number: true, by: (column) => errorOf(column.mean), cell: (column) => both(column.mean, scaleOf(column)) },
-        { words: "Deviation", number: true, by: (column) => errorOf(column.deviation), cell: (column) => both(column.deviation, spanScale(column)) },
+        { words: "Mean", number: true, by: (column) => errorOf(column.mean), cell: (column) => both(column.mean, (value) => speltShort(value, scaleOf(column))) },
+        { words: "Deviation", number: true, by: (column) => errorOf(column.deviation), cell: (column) => both(column.deviation, (value) => span(value, scaleOf(column))) },
         {
           words: "Missing",
           number: true,
@@ -66,7 +62,7 @@ function drawColumns(place) {
 function figureScale(column, one) {
   const scale = column.bars ? column.bars.scale : "share";
   if (one.name === "missing" || scale === "share") return percent;
-  if (one.name === "standard deviation") return figure;
+  if (one.name === "standard deviation") return (value) => span(value, scale);
   return (value) => spelt(value, scale);
 }
 

@@ -53,8 +53,7 @@ function distribution(width, bars, categories, large) {
   const time = scale === "date" || scale === "datetime";
   const ends = rows.length ? [placed(rows[0].low, scale), placed(rows[rows.length - 1].high, scale)] : [0, 1];
   const x = { domain: ends, type: time ? "utc" : scale === "log" ? "log" : "linear", label: null, tickSize: 3, insetLeft: 1, insetRight: 1 };
-  if (scale === "categories") x.axis = null;
-  else if (!large) Object.assign(x, { ticks: ends, tickFormat: (value) => spelt(time ? value / (scale === "date" ? 86400000 : 1000) : value, scale) });
+  if (scale === "categories" || !large) x.axis = null;
   else if (!time) Object.assign(x, { ticks: Math.max(3, Math.floor(width / 90)), tickFormat: scale === "log" ? undefined : figure });
   const marks = [
     Plot.rectY(rows, {
@@ -67,6 +66,10 @@ function distribution(width, bars, categories, large) {
     }),
     Plot.ruleY([0], { stroke: "var(--line)" }),
   ];
+  if (!large && scale !== "categories" && rows.length) {
+    const end = (value, frameAnchor) => Plot.text([speltShort(value, scale)], { text: Plot.identity, frameAnchor, dy: 13, fill: "currentColor" });
+    marks.push(end(rows[0].low, "bottom-left"), end(rows[rows.length - 1].high, "bottom-right"));
+  }
   if (hasReal) marks.push(Plot.line(outline(rows, scale), { stroke: "var(--real)", strokeWidth: large ? 1.8 : 1.4 }));
   marks.push(Plot.tip(rows, Plot.pointerX({ x: middle, y: (row) => Math.max(row.synthetic || 0, row.real || 0), title: tipOf, anchor: "bottom" })));
   return plotted({

@@ -47,7 +47,7 @@ function squares(size, value) {
 /** Orange below zero, Prussian blue above it. Colours are looked up: there are many squares. */
 function colours() {
   const scale = isDark() ? ["#ffb066", "#8a4a12", "#1b232e", "#1f5f99", "#8fd0ff"] : ["#7a3300", "#e08b3c", "#f7f7f4", "#4f8fc4", "#00264d"];
-  const smooth = d3.interpolateRgbBasis(scale);
+  const smooth = d3.piecewise(d3.interpolateRgb, scale);
   const table = d3.range(256).map((i) => d3.rgb(smooth(i / 255)).formatHex());
   return (t) => table[Math.round(Math.max(0, Math.min(1, t)) * 255)];
 }

@@ -51,7 +51,12 @@ function figure(value) {
     return withMinus(text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   }
   if (power >= 3 && power <= 6) return withMinus(withCommas(value.toFixed(0)));
-  return withMinus(digits.replace(/\.00$/, "")) + "·10^" + withMinus(String(power));
+  return withMinus(digits.replace(/\.00$/, "")) + "·10" + raised(power);
+}
+
+/** An exponent. */
+function raised(power) {
+  return Array.from(String(power), (letter) => (letter === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(letter)])).join("");
 }
 
 /** With its sign, for differences. */
@@ -80,6 +85,17 @@ function spelt(value, scale) {
   if (Number.isNaN(moment.getTime())) return figure(value);
   const text = moment.toISOString();
   return scale === "date" ? text.slice(0, text.indexOf("T")) : text.slice(0, -8).replace("T", " ");
+}
+
+/** The same without the time of the day, where there is little room. */
+function speltShort(value, scale) {
+  return scale === "datetime" ? spelt(value, scale).slice(0, -6) : spelt(value, scale);
+}
+
+/** A length on a column's line; that of dates is in days. */
+function span(value, scale) {
+  if (scale === "date") return figure(value) + " days";
+  return scale === "datetime" ? figure(value / 86400) + " days" : figure(value);
 }
 
 /** A description list of names and values. */

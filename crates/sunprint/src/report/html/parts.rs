@@ -72,12 +72,21 @@ pub fn figure(value: f64) -> String {
             }
         }
         3..=6 => thousands(&format!("{value:.0}")),
-        _ => rounded.replace(".00e", "e").replace('e', "·10^"),
+        _ => format!("{}·10{}", rounded.split('e').next().unwrap_or("").trim_end_matches(".00"), raised(exponent)),
     };
     match text.as_str() {
         "-0" => "0".to_string(),
         text => text.replace('-', "−"),
     }
+}
+
+/// An exponent.
+fn raised(power: i32) -> String {
+    let small = |letter: char| match letter.to_digit(10) {
+        Some(digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize).unwrap_or(letter),
+        None => '⁻',
+    };
+    power.to_string().chars().map(small).collect()
 }
 
 /// A part of a whole in per cent.
@@ -176,8 +185,8 @@ mod tests {
             (999.6, "1,000"),
             (123.4, "123"),
             (12_345.6, "12,346"),
-            (0.000_012_3, "1.23·10^−5"),
-            (4e20, "4·10^20"),
+            (0.000_012_3, "1.23·10⁻⁵"),
+            (4e20, "4·10²⁰"),
             (f64::NAN, "–"),
         ] {
             assert_eq!(figure(value), text, "{value}");
