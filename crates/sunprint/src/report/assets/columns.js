@@ -107,7 +107,8 @@ function predictedDetail(column) {
 function predictedFigure(column, name) {
   const one = column.figures.find((other) => other.name === name);
   if (!one) return "–";
-  const format = figureScale(column, one);
+  const short = column.bars && one.name !== "missing" && one.name !== "standard deviation";
+  const format = short ? (value) => speltShort(value, column.bars.scale) : figureScale(column, one);
   return [el("span", { class: "pair" }, format(one.value)), el("small", {}, format(one.low) + " to " + format(one.high))];
 }
 

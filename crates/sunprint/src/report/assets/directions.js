@@ -23,7 +23,7 @@ function drawPlane(place) {
       marginLeft: 48,
       marginRight: columns === "fy" ? 70 : 16,
       marginBottom: 42,
-      marginTop: 48,
+      marginTop: columns ? 48 : 30,
       x: { domain: domain("x"), label: axisWords(own.axes[0], 1), nice: true, ticks: 4, inset: 4 },
       y: { domain: domain("y"), label: axisWords(own.axes[1], 2), nice: true, ticks: 5, inset: 4 },
       fx: { label: null, domain: ["real", "synthetic"] },

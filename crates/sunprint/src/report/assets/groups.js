@@ -62,6 +62,7 @@ function drawStrata(place) {
   if (rows.length < 2) return;
   const label = "Error of the means against the size of each of " + count(rows.length) + " groups; the table below has them.";
   const many = rows.length > 40;
+  const worst = rows.reduce((a, b) => (b.mean_error > a.mean_error ? b : a));
   place.append(
     chart(label, 280, (width) =>
       plotted({
@@ -75,7 +76,7 @@ function drawStrata(place) {
         marks: [
           Plot.ruleY([0], { stroke: "var(--line)" }),
           Plot.dot(rows, { x: "real_rows", y: "mean_error", r: many ? 3 : 5, fill: "var(--synthetic)", fillOpacity: 0.8 }),
-          many || width < 520 ? null : Plot.text(rows.slice(0, 8), { x: "real_rows", y: "mean_error", text: (row) => shortened(row.values.join(", "), 22), dy: -12 }),
+          Plot.text([worst], { x: "real_rows", y: "mean_error", text: (row) => shortened(row.values.join(", "), 22), dx: 10, textAnchor: "start" }),
           Plot.tip(rows, Plot.pointer({ x: "real_rows", y: "mean_error", title: (row) => row.name + "\n" + count(row.real_rows) + " real rows\nerror of the means " + figure(row.mean_error) })),
         ],
       }),

@@ -32,7 +32,7 @@ function turned(heads, head, descendingFirst) {
 function searchField(label, onSearch) {
   const input = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
   input.addEventListener("input", () => onSearch(input.value.trim().toLowerCase()));
-  return el("label", { class: "search", role: "search" }, el("span", {}, label), input);
+  return el("label", { class: "search" }, el("span", {}, label), input);
 }
 
 /** Makes a table of the page sortable; a long one can be searched and shows its first rows until more are asked for. */
@@ -163,5 +163,5 @@ function list(spec) {
     show();
   });
   show();
-  return el("div", { class: "listed" }, tools, table, pages);
+  return el("div", { class: "listed" }, tools, el("div", { class: "scroll" }, table), pages);
 }
