@@ -69,6 +69,7 @@ pub mod evaluate;
 pub mod fit;
 pub mod forecast;
 pub mod ledger;
+mod markup;
 pub mod math;
 pub mod measure;
 pub mod model;

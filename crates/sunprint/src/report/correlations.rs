@@ -3,7 +3,7 @@
 use super::page::{CorrelationPanel, Origin, Triangle};
 use super::round::five;
 use crate::evaluate::{CorrelationErrors, Moments, PairError, coordinate_names};
-use crate::math::base64::base64;
+use crate::markup::base64;
 use crate::math::cluster::leaf_order;
 use crate::schema::Schema;
 
