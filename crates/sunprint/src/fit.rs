@@ -17,6 +17,7 @@ mod marginals;
 mod mechanism;
 mod paper;
 mod refined;
+mod tilt;
 
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Entry;

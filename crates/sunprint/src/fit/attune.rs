@@ -31,6 +31,12 @@ pub(super) struct Ground {
     pub blob: Blob,
     /// The mean minus the centre.
     pub offset: Vec<f64>,
+    /// The mean.
+    pub means: Vec<f64>,
+    /// Deviations of the noise in a coordinate's mean and variance.
+    pub noise: (f64, f64),
+    /// The same in the mean of each stratum.
+    pub stratum_noise: Vec<f64>,
     /// The strata's parts of the rows.
     pub shares: Vec<f64>,
 }

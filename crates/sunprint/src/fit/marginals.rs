@@ -1,6 +1,8 @@
 //! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
 
+use super::attune::Ground;
 use super::cells::MeasureStage;
+use super::tilt::{Counted, Known, tilt};
 use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
@@ -20,6 +22,8 @@ const REACH: f64 = 4.0;
 const TRUSTED: f64 = 0.2;
 /// A count below this many deviations of its noise counts as nothing.
 const HEARD: f64 = 1.5;
+/// Where more of the values are missing, the moments say too little of the others.
+const MOST_ABSENT: f64 = 0.5;
 /// A stratum with a smaller part of the rows need not be trusted for the others to be.
 const SMALL: f64 = 0.05;
 
@@ -73,7 +77,8 @@ impl Fit {
             let Some(histogram) = histograms.next() else { continue };
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
-            let target = target(histogram, self.values_of(&block), mine, noise, self.rows as f64);
+            let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise };
+            let target = target(&counts, self.rows as f64, measure.ground.as_ref());
             measure.targets.push(target);
         }
         Ok(Stage::Measure(Box::new(measure)))
@@ -101,14 +106,26 @@ pub(super) fn count_noise(columns: usize, charge: &Charge) -> f64 {
     }
 }
 
+/// Noisy counts of one column, and what they are counts of.
+#[derive(Clone, Copy)]
+struct Counts<'a, T> {
+    histogram: &'a Histogram,
+    values: Option<u64>,
+    counts: &'a [T],
+    noise: f64,
+}
+
 /// What noisy counts ask of the rows of one column, all together and stratum by stratum.
-fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64, rows: f64) -> Target {
+fn target(counts: &Counts<i64>, rows: f64, ground: Option<&Ground>) -> Target {
+    let Counts { histogram, values, counts, noise } = *counts;
     let cells = histogram.cells();
-    if matches!(histogram, Histogram::Hot { .. }) {
+    let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
+    let ask =
+        |counts: &[f64], noise: f64, known: Option<Known>| wanted(&Counts { histogram, values, counts, noise }, known);
+    let Histogram::Line { at, .. } = *histogram else {
         // How categories go with strata is left to the model, which has it from the moments.
-        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        return Target { all: Some(wanted(histogram, values, &counts, noise)), strata: Vec::new() };
-    }
+        return Target { all: Some(ask(&floats(counts), noise, None)), strata: Vec::new() };
+    };
     let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
     let mut all = vec![0.0; cells];
     for stratum in &strata {
@@ -120,13 +137,27 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
     let error = noise * (cells as f64).sqrt();
     let trusted = |size: f64| error < TRUSTED * size;
     let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);
-    let own = |(counts, &size): (&&[i64], &f64)| {
-        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        trusted(size).then(|| wanted(histogram, values, &counts, noise))
+    let own = |s: usize| {
+        let known = ground.and_then(|ground| ground.of_stratum(s, at));
+        trusted(sums[s]).then(|| ask(&floats(strata[s]), noise, known))
     };
-    let own: Vec<Option<Wanted>> = if all_trusted { strata.iter().zip(&sums).map(own).collect() } else { Vec::new() };
+    let own: Vec<Option<Wanted>> = if all_trusted { (0..strata.len()).map(own).collect() } else { Vec::new() };
     let noise_of_all = noise * (strata.len() as f64).sqrt();
-    Target { all: Some(wanted(histogram, values, &all, noise_of_all)), strata: own }
+    Target { all: Some(ask(&all, noise_of_all, ground.map(|ground| ground.of_all(at)))), strata: own }
+}
+
+impl Ground {
+    /// What is known of a coordinate.
+    fn of_all(&self, at: usize) -> Known {
+        let (mean_noise, variance_noise) = self.noise;
+        Known { mean: self.means[at], mean_noise, variance: Some((self.blob.variance(at), variance_noise)) }
+    }
+
+    /// What is known of it in a stratum, where strata have means.
+    fn of_stratum(&self, s: usize, at: usize) -> Option<Known> {
+        let (shift, &mean_noise) = (self.blob.shifts.get(s)?[at], self.stratum_noise.get(s)?);
+        Some(Known { mean: self.means[at] + shift, mean_noise, variance: None })
+    }
 }
 
 /// Noisy counts as shares that are not negative and add up to one.
@@ -134,7 +165,10 @@ fn target(histogram: &Histogram, values: Option<u64>, counts: &[i64], noise: f64
 /// A cell that holds next to nothing shows the positive half of its noise, and a curve would put rows there, at values
 /// that no row has. So what is below one and a half deviations of its noise counts as nothing; the others stay as they
 /// are. Where nothing passes, the nearest shares are taken, and so they are of categories, of which many may be rare.
-fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], noise: f64) -> Wanted {
+///
+/// What is known of mean and variance is known better than from the counts: see [`tilt`].
+fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
+    let Counts { histogram, values, counts, noise } = *counts;
     let kept: Vec<f64> = counts.iter().map(|&c| if c > HEARD * noise { c } else { 0.0 }).collect();
     let sum: f64 = kept.iter().sum();
     let listed = matches!(histogram, Histogram::Hot { .. });
@@ -165,8 +199,15 @@ fn wanted(histogram: &Histogram, values: Option<u64>, counts: &[f64], noise: f64
         };
         Piece { low, high, share }
     };
-    let pieces: Vec<Piece> = present.iter().enumerate().map(piece).collect();
+    let mut pieces: Vec<Piece> = present.iter().enumerate().map(piece).collect();
+    let here: f64 = present.iter().sum();
+    if let Some(known) = known.filter(|_| here > 0.0 && absent <= MOST_ABSENT) {
+        pieces.iter_mut().for_each(|piece| piece.share /= here);
+        let counted = Counted { counts: &counts[..=edges.len()], noise, rows: whole * (1.0 - absent) };
+        tilt(&mut pieces, &counted, &known.of_present(absent));
+        pieces.iter_mut().for_each(|piece| piece.share *= here);
+    }
     // Where everything is missing there is nothing to say of the values.
-    let pieces = if present.iter().sum::<f64>() > 0.0 { pieces } else { Vec::new() };
+    let pieces = if here > 0.0 { pieces } else { Vec::new() };
     Wanted { pieces, absent }
 }

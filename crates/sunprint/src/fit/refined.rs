@@ -167,8 +167,14 @@ impl Fit {
         let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
-        let (offset, shares) = (covariance.offset.clone(), covariance.stratum_shares());
-        let ground = blob.clone().map(|blob| Ground { blob, offset, shares });
+        let ground = blob.clone().map(|blob| Ground {
+            blob,
+            offset: covariance.offset.clone(),
+            means: units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect(),
+            noise: (covariance.mean_noise, covariance.diagonal_noise),
+            stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
+            shares: covariance.stratum_shares(),
+        });
         let stage = MeasureStage {
             partition,
             charge: measure,
@@ -181,11 +187,10 @@ impl Fit {
             ground,
             labels: Some(labels),
         };
-        match blob.filter(|_| !marginals.amount().is_zero()) {
+        match stage.ground.as_ref().filter(|_| !marginals.amount().is_zero()) {
             None => Ok(Stage::Measure(Box::new(stage))),
-            Some(blob) => {
-                let means = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect::<Vec<f64>>();
-                let spec = self.histograms(&means, &blob.variances());
+            Some(ground) => {
+                let spec = self.histograms(&ground.means, &ground.blob.variances());
                 if !spec.countable(strata) {
                     return Ok(Stage::Measure(Box::new(stage)));
                 }

@@ -184,11 +184,12 @@ impl Blob {
 
     /// The variances of the whole table's coordinates.
     pub fn variances(&self) -> Vec<f64> {
-        let mut variances = self.left.clone();
-        for f in &self.directions {
-            variances.iter_mut().zip(f).for_each(|(x, f)| *x += f * f);
-        }
-        variances
+        (0..self.left.len()).map(|j| self.variance(j)).collect()
+    }
+
+    /// The variance of one coordinate.
+    pub fn variance(&self, j: usize) -> f64 {
+        self.left[j] + self.directions.iter().map(|f| f[j] * f[j]).sum::<f64>()
     }
 
     /// The correlations of the whole table's coordinates, row by row of their matrix, and their standard deviations.

@@ -84,6 +84,8 @@ pub struct Covariance {
     pub trace: f64,
     /// Standard deviation of the noise in a diagonal entry.
     pub diagonal_noise: f64,
+    /// Standard deviation of the noise in a coordinate of the mean.
+    pub mean_noise: f64,
     /// Spectrum and directions, largest first.
     pub eigen: Eigen,
     /// Eigenvalues at or below this are noise.
@@ -164,6 +166,7 @@ impl Covariance {
             trace: diagonal.iter().sum(),
             diagonal,
             diagonal_noise: std::f64::consts::SQRT_2 * entry_noise * square,
+            mean_noise,
             eigen: eigen::symmetric(&matrix, d),
             edge: edge * square,
             strata,
