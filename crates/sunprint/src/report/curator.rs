@@ -5,7 +5,7 @@ use super::page::{Absent, Bars, ColumnPanel, ColumnPicture, DistancePanel, FORMA
 use super::round::{five, four, within};
 use super::{correlations, learning, plane, privacy, strata, validity};
 use crate::error::Result;
-use crate::evaluate::{self, ColumnFigures, Compared, Errors, Evaluation, Figure, Histogram, Settings, equal_rows};
+use crate::evaluate::{self, ColumnFigures, Compared, Errors, Figure, Histogram, Settings, equal_rows};
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::source::{CheckReport, Progress, Table};
@@ -26,7 +26,7 @@ pub struct Tables<'a> {
 }
 
 /// Compares two tables and puts a page together. For the curator's eyes: both come from private rows without noise.
-pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) -> Result<(Evaluation, Page)> {
+pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) -> Result<(Compared, Page)> {
     let Tables { real, synthetic, schema, model, check } = *tables;
     let compared = evaluate::compare(real, synthetic, schema, settings, progress)?;
     let equal = equal_rows(real, synthetic, settings, progress)?;
@@ -97,7 +97,7 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         cite: None,
         absent,
     };
-    Ok((compared.evaluation, page))
+    Ok((compared, page))
 }
 
 /// The released variances; none where none were measured.
