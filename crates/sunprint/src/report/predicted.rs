@@ -64,10 +64,11 @@ struct Numbers {
     square: f64,
 }
 
-/// The panel; or, where the runs take too long, why there is none.
+/// The panel; or, where the runs take too long, why there is none. Whoever does not hurry waits for all of them.
 pub(super) fn panel(
     open: &Open,
     begin: Begin,
+    hurry: bool,
     progress: &dyn Progress,
 ) -> Result<std::result::Result<PredictedPanel, String>> {
     let schema = open.model.schema();
@@ -75,7 +76,7 @@ pub(super) fn panel(
     let pairs = strongest(schema, open.moments);
     let every: Vec<usize> = (0..schema.width()).collect();
     let base = Base { open, pairs: &pairs, correlations: open.moments.correlations(&every), every: &every };
-    let runs = base.runs(begin, progress)?;
+    let runs = base.runs(begin, hurry, progress)?;
     if (runs.len() as u64) < FEWEST_RUNS {
         return Ok(Err("fits of this size take too long to be repeated".to_owned()));
     }
@@ -113,12 +114,12 @@ struct Base<'a> {
 
 impl Base<'_> {
     /// As many runs as there is time for.
-    fn runs(&self, begin: Begin, progress: &dyn Progress) -> Result<Vec<Numbers>> {
+    fn runs(&self, begin: Begin, hurry: bool, progress: &dyn Progress) -> Result<Vec<Numbers>> {
         let (started, mut next, mut runs) = (Instant::now(), 0..MOST_RUNS, Vec::new());
         progress.start("repeating the fit", Some(MOST_RUNS), Unit::Steps);
         let feed = || {
             let late = next.start >= FEWEST_RUNS && started.elapsed() > PATIENCE || started.elapsed() > END;
-            Ok(if late { None } else { next.next() })
+            Ok(if late && hurry { None } else { next.next() })
         };
         let done = in_order(
             feed,
@@ -137,7 +138,8 @@ impl Base<'_> {
     fn run(&self, run: u64, begin: Begin) -> Result<Numbers> {
         let Open { model, table, times, .. } = *self.open;
         let again = refit(model, table, times, run, begin)?;
-        let drawn = drawn::table(&again, table.rows() as u64, run + 1)?;
+        // Another seed than that of T*, or both would share the luck of the draw.
+        let drawn = drawn::table(&again, table.rows() as u64, super::public::SEED + 1 + run)?;
         let figures = alone(&drawn, model.schema())?.into_iter().flat_map(|column| column.figures);
         let figures = figures.map(|(_, value)| value).collect();
         let moments = Moments::of(&drawn, model.schema(), &Silent)
