@@ -12,12 +12,14 @@ use std::path::{Path, PathBuf};
 /// * `source` passes rows on to the door.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
+/// * `markup` knows nothing: text goes in, safe text comes out.
 /// * `report` puts pages together: the curator's from what `evaluate` found, the public one from a model alone. It releases
 ///   nothing: noise is drawn only for fits of rows that came out of a model.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("cpu", &[]),
     ("wipe", &[]),
+    ("markup", &[]),
     ("schema", &["error", "math"]),
     ("door", &["cpu", "schema", "tally", "error"]),
     ("source", &["cpu", "door", "schema", "tally", "error", "wipe"]),
@@ -28,7 +30,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "fit", "math", "privacy", "schema"]),
     ("ledger", &["error", "math", "privacy", "schema"]),
-    ("receipt", &["error", "ledger", "math", "plan", "privacy", "schema"]),
+    ("receipt", &["error", "ledger", "markup", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
     (
         "fit",
@@ -39,8 +41,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "door", "error", "evaluate", "fit", "ledger", "math", "measure", "model", "plan", "privacy", "receipt",
-            "schema", "source", "subspace", "tally",
+            "door", "error", "evaluate", "fit", "ledger", "markup", "math", "measure", "model", "plan", "privacy",
+            "receipt", "schema", "source", "subspace", "tally",
         ],
     ),
     ("run", &["error", "fit", "ledger", "model", "plan", "privacy", "schema", "source", "tally"]),

@@ -5,7 +5,6 @@
 //! [`eigen`] is the exception (its kernels differ between processors); its results are stored, never recomputed.
 
 pub mod assignment;
-pub mod base64;
 pub mod cholesky;
 pub mod cluster;
 pub mod eigen;

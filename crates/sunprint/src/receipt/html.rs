@@ -1,7 +1,7 @@
 //! A statement as one HTML file: no scripts, nothing from elsewhere, light and dark, for the screen and for paper.
 
 use super::statement::{Block, Section, Statement};
-use crate::math::base64::base64;
+use crate::markup::{base64, escaped};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -79,20 +79,4 @@ fn put_block(page: &mut String, block: &Block) {
             writeln!(page, "<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>")
         }
     };
-}
-
-/// Text that is safe between tags and within quotes.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }

@@ -4,6 +4,7 @@
 //! missing has nothing to show, and [`Page::absent`] says why.
 
 use crate::evaluate::{ColumnFigures, Distances, Errors, PairError};
+use crate::markup::base64;
 use serde::Serialize;
 
 /// The version of the form.
@@ -239,6 +240,15 @@ pub struct CorrelationPanel {
 #[serde(transparent)]
 pub struct Triangle(pub String);
 
+impl Triangle {
+    /// The part below the diagonal of a matrix of so many rows. What is no number becomes 0.
+    pub fn of(size: usize, value: impl Fn(usize, usize) -> f64) -> Triangle {
+        let code = |value: f64| (value.clamp(-1.0, 1.0) * f64::from(i16::MAX)).round() as i16;
+        let pairs = (1..size).flat_map(|i| (0..i).map(move |j| (i, j)));
+        Triangle(base64(&pairs.flat_map(|(i, j)| code(value(i, j)).to_le_bytes()).collect::<Vec<u8>>()))
+    }
+}
+
 /// Rows in a plane.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanePanel {
@@ -455,4 +465,17 @@ pub struct PredictedPair {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_triangle_is_written_row_by_row() {
+        let matrix = [[1.0, -1.0, 0.5], [-1.0, 1.0, f64::NAN], [0.5, f64::NAN, 1.0]];
+        // −32,767 is 8001, 16,384 is 4000 and 0 is 0000, low byte first.
+        assert_eq!(Triangle::of(3, |i, j| matrix[i][j]).0, base64(&[0x01, 0x80, 0x00, 0x40, 0, 0]));
+        assert_eq!((Triangle::of(0, |_, _| 1.0).0, Triangle::of(1, |_, _| 1.0).0), (String::new(), String::new()));
+    }
 }
