@@ -86,7 +86,7 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         headline,
         privacy,
         distances: Some(distances),
-        columns: Some(columns(schema, &compared)),
+        columns: Some(columns(&compared)),
         correlations,
         plane,
         spectrum,
@@ -111,7 +111,7 @@ pub(super) fn spectrum(model: &Model) -> Option<SpectrumPanel> {
     })
 }
 
-fn columns(schema: &Schema, compared: &Compared) -> ColumnPanel {
+fn columns(compared: &Compared) -> ColumnPanel {
     let found = &compared.evaluation;
     let picture = |(figures, histogram): (&ColumnFigures, &Option<Histogram>)| ColumnPicture {
         figures: rounded(figures, histogram.as_ref()),
@@ -123,7 +123,6 @@ fn columns(schema: &Schema, compared: &Compared) -> ColumnPanel {
         short.worst.error = five(short.worst.error);
         short
     };
-    debug_assert_eq!(found.columns.len(), schema.features().len());
     ColumnPanel {
         origin: Origin::Curator,
         columns: found.columns.iter().zip(&compared.histograms).map(picture).collect(),

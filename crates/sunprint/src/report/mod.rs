@@ -8,7 +8,7 @@ mod correlations;
 mod curator;
 mod drawn;
 mod headline;
-mod html;
+pub mod html;
 mod learning;
 pub mod page;
 mod plane;
