@@ -63,14 +63,15 @@ fn nothing_on_the_page_is_the_curators() {
 
 /// The intervals of means hold nine of ten true means, up to chance.
 ///
-/// The seeds are fixed, so the outcome changes only with the code. If it were drawn anew, 64 intervals with 0.9 each
-/// would hold fewer than 42 with probability below 10⁻⁷, and a little more as columns of one fit share their luck. The
+/// The seeds are fixed, so the outcome changes only with the code. If it were drawn anew, 48 intervals with 0.9 each
+/// would hold fewer than 31 with probability below 10⁻⁶; columns of one fit share some luck, and that is left to the
+/// distance: on first sight 58 of 64 were held. The
 /// controls: intervals a quarter as wide are caught by the same bound, and honest ones are not many times too wide.
 #[test]
 fn intervals_hold_the_true_means() {
     let (mut held, mut quarter, mut all) = (0, 0, 0);
     let (mut halves, mut errors) = (0.0, 0.0);
-    for seed in 0..8 {
+    for seed in 0..6 {
         let (codes, _) = plane(3_000, 8, 2, 0.12, 100 + seed);
         let page = page(&model(&codes, 8, Method::Default, None, 40 + seed), seed);
         for (j, column) in page.predicted.unwrap().columns.iter().enumerate() {
@@ -86,9 +87,9 @@ fn intervals_hold_the_true_means() {
             all += 1;
         }
     }
-    assert_eq!(all, 64);
-    assert!(held >= 42, "{held} of {all} are held");
-    assert!(quarter < 42, "the control: {quarter} of {all} would be held by a quarter");
+    assert_eq!(all, 48);
+    assert!(held >= 31, "{held} of {all} are held");
+    assert!(quarter < 31, "the control: {quarter} of {all} would be held by a quarter");
     // 1.7 deviations make nine in ten.
     let ratio = (halves / errors).sqrt();
     assert!(ratio < 5.0, "intervals are {ratio} times as wide as errors are large");
@@ -96,7 +97,7 @@ fn intervals_hold_the_true_means() {
 
 #[test]
 fn few_rows_and_labels_are_no_trouble() {
-    for (rows, strata) in [(1_usize, 1_usize), (3, 2), (40, 3), (7_000, 3)] {
+    for (rows, strata) in [(1_usize, 1_usize), (3, 2), (40, 3), (5_001, 1)] {
         let schema = schema(3, strata);
         let rows = common::random_rows(3, strata as u32, rows, 2);
         let model =

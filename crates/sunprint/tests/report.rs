@@ -75,10 +75,11 @@ fn the_headline_says_how_close() {
     // Other rows of the same kind are as good as the largest sample.
     let page = page_of(&schema, &real, &clustered(600, 9));
     let equal = page.distances.unwrap().equal_sample.unwrap();
-    assert!(equal.rows >= 100 && equal.share == equal.rows as f64 / 600.0, "{equal:?}");
+    assert!(equal.rows >= 100 && (equal.share - equal.rows as f64 / 600.0).abs() < 1e-4, "{equal:?}");
     assert!(page.headline.sentence.contains("sample of it"), "{}", page.headline.sentence);
     // A few of its own rows are as good as about so many rows.
-    let page = page_of(&schema, &real, &real[..20].repeat(30));
+    let twenty: Vec<Row> = real[..20].iter().cycle().take(600).cloned().collect();
+    let page = page_of(&schema, &real, &twenty);
     let equal = page.distances.unwrap().equal_sample.unwrap();
     assert!((8..=50).contains(&equal.rows) && !equal.at_least, "{equal:?}");
     assert!(page.headline.sentence.starts_with("Closer to the real table than a"), "{}", page.headline.sentence);
@@ -117,7 +118,7 @@ fn odd_tables_are_no_trouble() {
 #[test]
 fn a_column_without_values_is_no_trouble() {
     let text = "[[column]]\nname = \"</script><b>\\u0000\"\nkind = \"integer\"\nmin = 0\nmax = 9\nmissing = \"allow\"\n\
-                [[column]]\nname = \"y\"\nkind = \"categorical\"\nvalues = [\"\\u2028\", \"b\"]\nmissing = \"allow\"\n";
+                [[column]]\nname = \"y\"\nkind = \"categorical\"\nvalues = [\"a\\u2028\", \"b\"]\nmissing = \"allow\"\n";
     let schema = Schema::parse(text, "s").unwrap();
     let hot = sunprint::schema::HOT;
     let missing: Vec<Row> = vec![(vec![32_768, hot, 0, 0, hot], 0); 12];
