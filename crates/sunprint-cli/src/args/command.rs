@@ -41,7 +41,7 @@ pub fn command() -> clap::Command {
 
 /// Not needed for the page that may be published, which opens no table.
 fn optional(flag: clap::Arg) -> clap::Arg {
-    flag.required(false).required_unless_present("public").default_value("").hide_default_value(true)
+    flag.required(false).required_unless_present("public").default_value("-").hide_default_value(true)
 }
 
 /// The names of the commands.
