@@ -27,6 +27,10 @@ pub fn command() -> clap::Command {
         })
         .mut_subcommand("evaluate", |evaluate| {
             evaluate
+                .override_usage(
+                    "sunprint evaluate [OPTIONS] --schema <FILE> <REAL> <SYNTH>\n       \
+                     sunprint evaluate --public --model <MODEL> --report <FILE>",
+                )
                 .mut_arg("input", |table| {
                     // Changing an argument puts it behind the others, so its place is said.
                     optional(table.index(1).value_name("REAL").help("The real table: a file, or `-` for stdin"))
