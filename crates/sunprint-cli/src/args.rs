@@ -23,7 +23,7 @@ use sunprint::source::Format;
 
 pub use audit::{AuditArgs, ScopeArgs};
 pub use command::{command, names};
-pub use evaluate::EvaluateArgs;
+pub use evaluate::{CompareArgs, EvaluateArgs};
 pub use ledger::{
     LedgerArg, LedgerArgs, LedgerCommand, LedgerFileArgs, LedgerLimitArgs, LedgerShowArgs, LedgerVerifyArgs,
 };

@@ -13,6 +13,7 @@ mod files;
 mod ledgers;
 mod measure;
 mod pages;
+mod pictures;
 mod progress;
 mod usage;
 mod words;

@@ -82,7 +82,7 @@ impl Talk {
 }
 
 /// Colour only on a terminal that can show it, and never against `NO_COLOR`.
-fn colour_wanted(terminal: bool) -> bool {
+pub fn colour_wanted(terminal: bool) -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     terminal && !refused && !dumb

@@ -94,6 +94,8 @@ fn a_refused_table_shows_no_value() {
             "check DATA --schema people.toml --json",
             "evaluate DATA good.csv --schema people.toml",
             "evaluate good.csv DATA --schema people.toml --json --output new.json",
+            "evaluate DATA good.csv --schema people.toml --report new.html --report-json new.json",
+            "evaluate good.csv DATA --schema people.toml --report new.html --output new.txt",
         ] {
             for talk in ["", " --quiet"] {
                 let line = command.replace("DATA", name) + talk;
@@ -153,6 +155,7 @@ fn a_fit_takes_the_canary_and_keeps_it() {
         "check people.csv --schema people.toml --json",
         "evaluate people.csv people.csv --schema people.toml",
         "evaluate people.csv people.csv --schema people.toml --rows all --json --output new.json",
+        "evaluate people.csv people.csv --schema people.toml --report new.html --report-json new.json --output new.txt",
     ] {
         let (code, traces) = traces(folder.path(), command, &["people.toml", "people.csv"]);
         assert_eq!(code, Some(0), "{command}");
@@ -192,6 +195,7 @@ fn a_fit_keeps_the_canary_of_every_kind() {
         "check people.csv --schema people.toml --json",
         "evaluate people.csv people.csv --schema people.toml",
         "evaluate people.csv people.csv --schema people.toml --rows all --json --output new.json",
+        "evaluate people.csv people.csv --schema people.toml --report new.html --report-json new.json --output new.txt",
         "fit short.csv --schema people.toml --epsilon 1 --output new.sunprint",
         "check short.csv --schema people.toml",
     ] {

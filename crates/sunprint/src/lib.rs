@@ -60,7 +60,8 @@
 //! [`subspace`] and [`measure`] work on what was released, [`math`] knows nothing of privacy, and [`fit`], [`plan`],
 //! [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give. [`ledger`] keeps
 //! what each dataset has spent. [`evaluate`] compares a real and a synthetic table, for the
-//! curator's eyes. A test holds the rooms apart.
+//! curator's eyes, and [`report`] makes pages: the curator's of that, and a public one of a model alone. A test holds the
+//! rooms apart.
 
 mod cpu;
 pub mod door;

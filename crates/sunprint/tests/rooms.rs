@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// * `source` passes rows on to the door.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
+/// * `markup` knows nothing: text goes in, safe text comes out.
 /// * `report` puts pages together: the curator's from what `evaluate` found, the public one from a model alone. It releases
 ///   nothing: noise is drawn only for fits of rows that came out of a model.
 /// * `markup` knows nothing: text goes in, safe text comes out.

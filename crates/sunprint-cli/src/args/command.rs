@@ -27,6 +27,10 @@ pub fn command() -> clap::Command {
         })
         .mut_subcommand("evaluate", |evaluate| {
             evaluate
+                .override_usage(
+                    "sunprint evaluate [OPTIONS] --schema <FILE> <REAL> <SYNTH>\n       \
+                     sunprint evaluate --public --model <MODEL> --report <FILE>",
+                )
                 .mut_arg("input", |table| {
                     // Changing an argument puts it behind the others, so its place is said.
                     optional(table.index(1).value_name("REAL").help("The real table: a file, or `-` for stdin"))
@@ -41,7 +45,7 @@ pub fn command() -> clap::Command {
 
 /// Not needed for the page that may be published, which opens no table.
 fn optional(flag: clap::Arg) -> clap::Arg {
-    flag.required(false).required_unless_present("public").default_value("").hide_default_value(true)
+    flag.required(false).required_unless_present("public").default_value("-").hide_default_value(true)
 }
 
 /// The names of the commands.

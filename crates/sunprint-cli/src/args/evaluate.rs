@@ -17,7 +17,7 @@ pub struct EvaluateArgs {
     pub real: DataArgs,
     /// The synthetic table: a file, or `-` for stdin
     #[arg(index = 2, value_name = "SYNTH", help_heading = None, required_unless_present = "public")]
-    #[arg(default_value = "", hide_default_value = true)]
+    #[arg(default_value = "-", hide_default_value = true)]
     pub synthetic: String,
     /// Format of SYNTH, in the same words [default: by its extension]
     #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true, help_heading = "Data")]

@@ -6,11 +6,14 @@ use std::path::Path;
 use super::compare::{Comparison, Pair, SUBSAMPLE};
 use crate::words::thousands;
 
+/// The page with everything, in the demo's folder.
+pub const PAGE: &str = "report.html";
+
 /// The width of the first column.
 const TITLE: usize = 36;
 
 /// The comparison in plain words, and what to do next.
-pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
+pub fn text(comparison: &Comparison, pictures: &str, epsilon: &str, folder: &Path) -> String {
     let mut text = format!("How close is the synthetic clinic to the real one, at epsilon {epsilon}?\n");
     section(&mut text, "averages", &comparison.means, |number| format!("{number:.1}"));
     section(&mut text, "shares", &comparison.shares, |number| format!("{:.1} %", 100.0 * number));
@@ -45,8 +48,11 @@ pub fn text(comparison: &Comparison, epsilon: &str, folder: &Path) -> String {
 
     let _ = write!(
         text,
-        "\nNobody's row can be read off the synthetic table: it would look almost the same\n\
+        "{pictures}\nNobody's row can be read off the synthetic table: it would look almost the same\n\
          if any one patient had been someone else.\n\
+         \nThe whole comparison as a page for your browser (with real rows it would be for\n\
+         the curator alone):\n  \
+           {folder}/{PAGE}\n\
          \nNext\n  \
            sunprint show {folder}/clinic.sunprint\n      \
                the receipt, and what the model holds\n  \
@@ -83,7 +89,7 @@ mod tests {
     fn no_line_is_wider_than_a_screen() {
         let [(real, schema), (other, _)] = [1, 2].map(|seed| Clinic::simulate(2_000, seed).to_table());
         let comparison = Comparison::between(&real, &other, &schema, 1).unwrap();
-        let report = super::text(&comparison, "1", Path::new("sunprint-demo"));
+        let report = super::text(&comparison, "", "1", Path::new("sunprint-demo"));
         for line in report.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

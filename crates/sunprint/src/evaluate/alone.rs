@@ -4,7 +4,7 @@ use super::columns::{own, shares};
 use super::histograms::{Histogram, histogram};
 use super::line::{self, AT_A_TIME, Seen};
 use crate::error::Result;
-use crate::schema::{Block, Column, Form, Scale, Schema};
+use crate::schema::{Block, Column, ColumnKind, Form, Scale, Schema};
 use crate::source::{Table, in_order};
 use crate::tally::codes::Q;
 
@@ -77,8 +77,11 @@ fn numbers(column: &Column, seen: &Seen) -> Vec<(String, f64)> {
         _ => (own(seen.mean()), seen.deviation() * (own(1.0) - own(0.0))),
     };
     let mut figures = vec![("mean".to_owned(), mean), ("standard deviation".to_owned(), deviation)];
+    // A code may be a little off the whole number that it stands for.
+    let whole = !matches!(column.kind, ColumnKind::Continuous { .. });
     for (part, name) in QUANTILES {
-        figures.push((name.to_owned(), at(quantile(seen, part))));
+        let value = at(quantile(seen, part));
+        figures.push((name.to_owned(), if whole { value.round() } else { value }));
     }
     figures
 }

@@ -30,12 +30,10 @@ pub struct Logistic {
 
 /// Points and their classes.
 struct Task<'a> {
-    /// Rows of `width` numbers and a 1.
     points: &'a [f64],
     classes: &'a [usize],
     rows: usize,
-    /// Coordinates, with the 1.
-    wide: usize,
+    width: usize,
     /// Score lists.
     lists: usize,
 }
@@ -47,13 +45,8 @@ struct Task<'a> {
 pub fn learn(points: &[f64], width: usize, classes: &[usize], count: usize) -> Logistic {
     assert_eq!(points.len(), classes.len() * width, "learn: whole rows");
     assert!(classes.iter().all(|&class| class < count), "learn: classes are below their count");
-    let mut with_one = Vec::with_capacity(classes.len() * (width + 1));
-    for row in 0..classes.len() {
-        with_one.extend_from_slice(&points[row * width..(row + 1) * width]);
-        with_one.push(1.0);
-    }
     let lists = if count <= 2 { count.saturating_sub(1) } else { count };
-    let task = Task { points: &with_one, classes, rows: classes.len(), wide: width + 1, lists };
+    let task = Task { points, classes, rows: classes.len(), width, lists };
     let (weights, slope) = task.descend();
     Logistic { weights: weights.chunks(width + 1).map(<[f64]>::to_vec).collect(), slope }
 }
@@ -80,7 +73,7 @@ impl Logistic {
 impl Task<'_> {
     /// Newton's method with the curvature of the last steps (L-BFGS), halving each step until F falls enough.
     fn descend(&self) -> (Vec<f64>, f64) {
-        let mut weights = vec![0.0; self.wide * self.lists];
+        let mut weights = vec![0.0; (self.width + 1) * self.lists];
         if self.rows == 0 || weights.is_empty() {
             return (weights, 0.0);
         }
@@ -130,18 +123,14 @@ impl Task<'_> {
     ///
     /// With probabilities p and e the indicator of the class, the gradient of a row's part is `(p − e) xᵀ`.
     fn value(&self, weights: &[f64], gradient: &mut [f64]) -> f64 {
-        let (rows, wide, lists) = (self.rows, self.wide, self.lists);
-        let points = MatRef::from_row_major_slice(self.points, rows, wide);
-        let mut scores = vec![0.0; rows * lists];
-        let by_list = MatRef::from_column_major_slice(weights, wide, lists);
-        matmul(
-            MatMut::from_row_major_slice_mut(&mut scores, rows, lists),
-            Accum::Replace,
-            points,
-            by_list,
-            1.0,
-            Par::Seq,
-        );
+        let (rows, width, lists) = (self.rows, self.width, self.lists);
+        // Weights of one class stand one behind the other, with the intercept between them and the next class.
+        let wide = width + 1;
+        let points = MatRef::from_row_major_slice(self.points, rows, width);
+        let by_list = MatRef::from_column_major_slice_with_stride(weights, width, lists, wide);
+        let mut scores: Vec<f64> = weights.chunks(wide).map(|list| list[width]).collect::<Vec<_>>().repeat(rows);
+        let out = MatMut::from_row_major_slice_mut(&mut scores, rows, lists);
+        matmul(out, Accum::Add, points, by_list, 1.0, Par::Seq);
         let mut loss = 0.0;
         for (scores, &class) in scores.chunks_exact_mut(lists).zip(self.classes) {
             // One list: the other class has the score 0, and is the one before it.
@@ -160,13 +149,14 @@ impl Task<'_> {
                 scores[class - usize::from(hidden)] -= 1.0;
             }
         }
-        let left = MatRef::from_row_major_slice(&scores, rows, lists);
-        let out = MatMut::from_column_major_slice_mut(gradient, wide, lists);
         let each = 1.0 / rows as f64;
+        let left = MatRef::from_row_major_slice(&scores, rows, lists);
+        let out = MatMut::from_column_major_slice_with_stride_mut(gradient, width, lists, wide);
         matmul(out, Accum::Replace, points.transpose(), left, each, Par::Seq);
         let mut square = 0.0;
-        for (gradient, weights) in gradient.chunks_mut(wide).zip(weights.chunks(wide)) {
-            for (g, w) in gradient.iter_mut().zip(weights).take(wide - 1) {
+        for (list, (gradient, weights)) in gradient.chunks_mut(wide).zip(weights.chunks(wide)).enumerate() {
+            gradient[width] = each * scores.iter().skip(list).step_by(lists).sum::<f64>();
+            for (g, w) in gradient.iter_mut().zip(weights).take(width) {
                 *g += each * w;
                 square += w * w;
             }

@@ -3,15 +3,11 @@
 use super::page::{CorrelationPanel, Origin, Triangle};
 use super::round::five;
 use crate::evaluate::{CorrelationErrors, Moments, PairError, coordinate_names};
-use crate::markup::base64;
 use crate::math::cluster::leaf_order;
 use crate::schema::Schema;
 
 /// More coordinates are not drawn.
 const MOST: usize = 1_000;
-
-/// What 1 is in a triangle.
-const ONE: f64 = 32_767.0;
 
 /// Real against synthetic correlations, in the order of the real ones' clusters.
 pub(super) fn compared(
@@ -35,8 +31,8 @@ pub(super) fn compared(
     (names.len() > 1).then(|| CorrelationPanel {
         origin: Origin::Curator,
         names: places.iter().map(|&i| names[i].clone()).collect(),
-        real: Some(triangle(&real.correlations(&places))),
-        synthetic: triangle(&synthetic.correlations(&places)),
+        real: Some(triangle(&real.correlations(&places), places.len())),
+        synthetic: triangle(&synthetic.correlations(&places), places.len()),
         root_mean_square: five(errors.root_mean_square),
         largest: five(errors.largest),
         worst: errors.worst.iter().map(rounded).collect(),
@@ -55,7 +51,7 @@ pub(super) fn released(schema: &Schema, drawn: &Moments) -> Option<CorrelationPa
         origin: Origin::Released,
         names: places.iter().map(|&i| names[i].clone()).collect(),
         real: None,
-        synthetic: triangle(&drawn.correlations(&places)),
+        synthetic: triangle(&drawn.correlations(&places), places.len()),
         root_mean_square: 0.0,
         largest: 0.0,
         worst: Vec::new(),
@@ -92,9 +88,8 @@ fn order(correlations: &[f64], count: usize) -> Vec<usize> {
 }
 
 /// Correlations, row by row below the diagonal, as text.
-fn triangle(correlations: &[f64]) -> Triangle {
-    let bytes: Vec<u8> = correlations.iter().flat_map(|r| ((r * ONE).round() as i16).to_le_bytes()).collect();
-    Triangle(base64(&bytes))
+fn triangle(correlations: &[f64], count: usize) -> Triangle {
+    Triangle::of(count, |i, j| correlations[i * (i - 1) / 2 + j])
 }
 
 #[cfg(test)]
@@ -103,6 +98,9 @@ mod tests {
     use crate::math::stream::Stream;
     use crate::source::{Silent, Table};
     use crate::tally::codes::Codes;
+
+    /// What 1 is in a triangle.
+    const ONE: f64 = 32_767.0;
 
     /// Base64 back to bytes, the plain way.
     fn bytes(text: &str) -> Vec<u8> {

@@ -5,7 +5,7 @@ use super::page::{Absent, Bars, ColumnPanel, ColumnPicture, DistancePanel, FORMA
 use super::round::{five, four, within};
 use super::{correlations, learning, plane, privacy, strata, validity};
 use crate::error::Result;
-use crate::evaluate::{self, ColumnFigures, Compared, Errors, Evaluation, Figure, Histogram, Settings, equal_rows};
+use crate::evaluate::{self, ColumnFigures, Compared, Errors, Figure, Histogram, Settings, equal_rows};
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::source::{CheckReport, Progress, Table};
@@ -26,7 +26,7 @@ pub struct Tables<'a> {
 }
 
 /// Compares two tables and puts a page together. For the curator's eyes: both come from private rows without noise.
-pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) -> Result<(Evaluation, Page)> {
+pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) -> Result<(Compared, Page)> {
     let Tables { real, synthetic, schema, model, check } = *tables;
     let compared = evaluate::compare(real, synthetic, schema, settings, progress)?;
     let equal = equal_rows(real, synthetic, settings, progress)?;
@@ -86,7 +86,7 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         headline,
         privacy,
         distances: Some(distances),
-        columns: Some(columns(schema, &compared)),
+        columns: Some(columns(&compared)),
         correlations,
         plane,
         spectrum,
@@ -97,7 +97,7 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         cite: None,
         absent,
     };
-    Ok((compared.evaluation, page))
+    Ok((compared, page))
 }
 
 /// The released variances; none where none were measured.
@@ -111,7 +111,7 @@ pub(super) fn spectrum(model: &Model) -> Option<SpectrumPanel> {
     })
 }
 
-fn columns(schema: &Schema, compared: &Compared) -> ColumnPanel {
+fn columns(compared: &Compared) -> ColumnPanel {
     let found = &compared.evaluation;
     let picture = |(figures, histogram): (&ColumnFigures, &Option<Histogram>)| ColumnPicture {
         figures: rounded(figures, histogram.as_ref()),
@@ -123,7 +123,6 @@ fn columns(schema: &Schema, compared: &Compared) -> ColumnPanel {
         short.worst.error = five(short.worst.error);
         short
     };
-    debug_assert_eq!(found.columns.len(), schema.features().len());
     ColumnPanel {
         origin: Origin::Curator,
         columns: found.columns.iter().zip(&compared.histograms).map(picture).collect(),

@@ -1,16 +1,14 @@
 //! The first thing to read: how close, in one sentence, and what is worst.
 
-use super::page::{EqualSample, Headline, LearningPanel, Origin, StrataPanel, ValidityPanel};
+use super::page::{EqualSample, Headline, LearningPanel, Origin, StrataPanel, StratumPicture, ValidityPanel};
+use super::round::four;
 use crate::evaluate::{Equal, Evaluation};
 use crate::model::Model;
 
 /// What the search for a sample came to, as the page shows it.
 pub(super) fn equal_sample(equal: Option<Equal>, real_rows: usize) -> Option<EqualSample> {
-    let sample = |rows: usize, at_least: bool| EqualSample {
-        rows,
-        share: super::round::four(rows as f64 / real_rows as f64),
-        at_least,
-    };
+    let sample =
+        |rows: usize, at_least: bool| EqualSample { rows, share: four(rows as f64 / real_rows as f64), at_least };
     match equal? {
         Equal::Rows(rows) => Some(sample(rows, false)),
         Equal::AtLeast(rows) => Some(sample(rows, true)),
@@ -82,19 +80,14 @@ fn sentence(found: &Evaluation, equal: Option<Equal>) -> String {
 }
 
 fn worst_stratum(panel: &StrataPanel) -> Option<String> {
-    let wrong = |s: &&super::page::StratumPicture| s.mean_error;
-    let worst = panel
-        .strata
-        .iter()
-        .filter(|s| wrong(s).is_some())
-        .max_by(|a, b| a.mean_error.unwrap_or(0.0).total_cmp(&b.mean_error.unwrap_or(0.0)))?;
-    let rows = if worst.real_rows == 1 { "row".to_owned() } else { "rows".to_owned() };
-    let error = worst.mean_error.filter(|&error| error > 0.0)?;
+    let error = |stratum: &StratumPicture| stratum.mean_error.unwrap_or(0.0);
+    let worst = panel.strata.iter().max_by(|a, b| error(a).total_cmp(&error(b))).filter(|worst| error(worst) > 0.0)?;
     Some(format!(
-        "The worst stratum is {} with {} real {rows}: its means are off by {} of the widths.",
+        "The worst stratum is {} with {} real {}: its means are off by {} of the widths.",
         worst.values.join(", "),
         worst.real_rows,
-        percent(error)
+        if worst.real_rows == 1 { "row" } else { "rows" },
+        percent(error(worst))
     ))
 }
 

@@ -14,6 +14,8 @@ use crate::source::{Progress, Table, Unit, in_order};
 const MOST_ROWS: usize = 20_000;
 /// Numbers that one look at all rows may multiply: what keeps a page for wide tables and many classes from taking long.
 const MOST_WORK: usize = 400_000_000;
+/// Numbers of either table that are kept at a time.
+const MOST_NUMBERS: usize = 20_000_000;
 /// Fewer rows to learn from are not worth it.
 const FEWEST_ROWS: usize = 200;
 /// Weights that are listed.
@@ -72,7 +74,7 @@ fn label(
     }
     let (count, width) = (classes.len(), schema.width());
     let picks = [Picks::new(real), Picks::new(synthetic)];
-    let possible = MOST_WORK / (width.max(1) * count.max(1));
+    let possible = (MOST_WORK / (width.max(1) * count.max(1))).min(MOST_NUMBERS / width.max(1));
     let training = MOST_ROWS.min(possible).min(picks[0].rows() * 7 / 10).min(picks[1].rows());
     let testing = (picks[0].rows() - training).min((training * 3).div_ceil(7));
     if possible < FEWEST_ROWS {

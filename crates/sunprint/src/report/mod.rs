@@ -1,14 +1,14 @@
 //! One page that shows how good a synthetic table is, and one that shows what was released.
 //!
-//! [`compare`] looks at the private rows: its page is for the curator's eyes. [`public`] looks at a model and nothing
-//! else, so its page costs nothing and may go out with the release. Both are data ([`page::Page`]); [`html`] draws
+//! [`compare`] looks at the private rows: its page is for the curator's eyes. [`public()`] looks at a model and nothing
+//! else, so its page costs nothing and may go out with the release. Both are data ([`page::Page`]); [`html()`] draws
 //! them, and [`to_json`] writes every number down.
 
 mod correlations;
 mod curator;
 mod drawn;
 mod headline;
-mod html;
+pub mod html;
 mod learning;
 pub mod page;
 mod plane;

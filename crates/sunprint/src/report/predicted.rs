@@ -42,6 +42,8 @@ const FEWEST_RUNS: u64 = 8;
 /// No run begins later than this, once there are enough of them; and none at all later than that.
 const PATIENCE: Duration = Duration::from_secs(8);
 const END: Duration = Duration::from_secs(120);
+/// Fits of more coordinates are not repeated: one of them takes the better part of a minute.
+const MOST_COORDINATES: usize = 1_200;
 /// The part of the truths that intervals are meant to hold.
 const LEVEL: f64 = 0.9;
 /// The strongest correlations that are listed.
@@ -64,20 +66,25 @@ struct Numbers {
     square: f64,
 }
 
-/// The panel; or, where the runs take too long, why there is none.
+/// The panel; or, where the runs take too long, why there is none. Whoever does not hurry waits for all of them.
 pub(super) fn panel(
     open: &Open,
     begin: Begin,
+    hurry: bool,
     progress: &dyn Progress,
 ) -> Result<std::result::Result<PredictedPanel, String>> {
+    const TOO_LONG: &str = "fits of this size take too long to be repeated";
     let schema = open.model.schema();
+    if schema.width() > MOST_COORDINATES {
+        return Ok(Err(TOO_LONG.to_owned()));
+    }
     let columns = alone(open.table, schema)?;
     let pairs = strongest(schema, open.moments);
     let every: Vec<usize> = (0..schema.width()).collect();
     let base = Base { open, pairs: &pairs, correlations: open.moments.correlations(&every), every: &every };
-    let runs = base.runs(begin, progress)?;
+    let runs = base.runs(begin, hurry, progress)?;
     if (runs.len() as u64) < FEWEST_RUNS {
-        return Ok(Err("fits of this size take too long to be repeated".to_owned()));
+        return Ok(Err(TOO_LONG.to_owned()));
     }
     let figures = columns.iter().flat_map(|column| column.figures.iter().map(|(_, value)| *value)).collect::<Vec<_>>();
     let intervals = intervals(&figures, &runs, |run| &run.figures);
@@ -113,19 +120,19 @@ struct Base<'a> {
 
 impl Base<'_> {
     /// As many runs as there is time for.
-    fn runs(&self, begin: Begin, progress: &dyn Progress) -> Result<Vec<Numbers>> {
+    fn runs(&self, begin: Begin, hurry: bool, progress: &dyn Progress) -> Result<Vec<Numbers>> {
         let (started, mut next, mut runs) = (Instant::now(), 0..MOST_RUNS, Vec::new());
         progress.start("repeating the fit", Some(MOST_RUNS), Unit::Steps);
         let feed = || {
             let late = next.start >= FEWEST_RUNS && started.elapsed() > PATIENCE || started.elapsed() > END;
-            Ok(if late { None } else { next.next() })
+            Ok(if late && hurry { None } else { next.next() })
         };
         let done = in_order(
             feed,
             |run| self.run(run, begin),
             |run| {
                 progress.advance(1);
-                runs.push(run);
+                runs.extend(run);
                 Ok(())
             },
         );
@@ -133,11 +140,12 @@ impl Base<'_> {
         done.map(|()| runs)
     }
 
-    /// Fits T* again, draws as many rows, and takes their numbers.
-    fn run(&self, run: u64, begin: Begin) -> Result<Numbers> {
+    /// Fits T* again, draws as many rows, and takes their numbers; nothing if that would take long.
+    fn run(&self, run: u64, begin: Begin) -> Result<Option<Numbers>> {
         let Open { model, table, times, .. } = *self.open;
-        let again = refit(model, table, times, run, begin)?;
-        let drawn = drawn::table(&again, table.rows() as u64, run + 1)?;
+        let Some(again) = refit(model, table, times, run, begin)? else { return Ok(None) };
+        // Another seed than that of T*, or both would share the luck of the draw.
+        let drawn = drawn::table(&again, table.rows() as u64, super::public::SEED + 1 + run)?;
         let figures = alone(&drawn, model.schema())?.into_iter().flat_map(|column| column.figures);
         let figures = figures.map(|(_, value)| value).collect();
         let moments = Moments::of(&drawn, model.schema(), &Silent)
@@ -146,7 +154,7 @@ impl Base<'_> {
         let squares = correlations.iter().zip(&self.correlations).map(|(a, b)| (a - b) * (a - b));
         let square = squares.sum::<f64>() / correlations.len().max(1) as f64;
         let pairs = self.pairs.iter().map(|&(i, j)| moments.correlation(i, j)).collect();
-        Ok(Numbers { figures, pairs, square })
+        Ok(Some(Numbers { figures, pairs, square }))
     }
 }
 

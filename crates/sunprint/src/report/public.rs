@@ -13,27 +13,27 @@ use crate::schema::ColumnKind;
 use crate::source::{Progress, Silent};
 
 /// The rows that the page shows are always the same.
-const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 
 /// Why the public page has no panel about real rows.
 const PRIVATE: &str = "it needs the real rows, which are private";
 
 /// The page that goes out with a release. From the model alone, so it costs nothing and may be published.
 pub fn public(model: &Model, progress: &dyn Progress) -> Result<Page> {
-    page(model, &|model, plan, budget, rows, _| Fit::begin(model.schema(), plan, budget, rows), progress)
+    page(model, &|model, plan, budget, rows, _| Fit::begin(model.schema(), plan, budget, rows), true, progress)
 }
 
-/// The same with seeded noise in the repeated fits. For tests only.
+/// The same with seeded noise in the repeated fits, all of them, however long they take. For tests only.
 #[cfg(any(test, feature = "seam"))]
 pub fn public_with_danger_seed(model: &Model, seed: u64, progress: &dyn Progress) -> Result<Page> {
     use crate::privacy::Kernel;
     let begin: Begin = &|model, plan, budget, rows, run| {
         Fit::begin_with_danger_kernel(model.schema(), plan, budget, rows, Kernel::seeded(seed * 1_000 + run))
     };
-    page(model, begin, progress)
+    page(model, begin, false, progress)
 }
 
-fn page(model: &Model, begin: Begin, progress: &dyn Progress) -> Result<Page> {
+fn page(model: &Model, begin: Begin, hurry: bool, progress: &dyn Progress) -> Result<Page> {
     let (schema, receipt) = (model.schema(), model.receipt());
     let rows = model.rows().max(1);
     // So many copies of so many rows that together they are as many as were measured, or a few more.
@@ -57,7 +57,7 @@ fn page(model: &Model, begin: Begin, progress: &dyn Progress) -> Result<Page> {
         missing("spectrum", "this release measured no variances");
     }
     let open = Open { model, table: &table, moments: &moments, times };
-    let predicted = match predicted::panel(&open, begin, progress)? {
+    let predicted = match predicted::panel(&open, begin, hurry, progress)? {
         Ok(panel) => Some(panel),
         Err(why) => {
             missing("predicted", &why);

@@ -17,8 +17,11 @@ use crate::tally::{Pass, Tally};
 /// How a fit begins: with the operating system's noise, or in tests with seeded noise, by the number of the run.
 pub(super) type Begin<'a> = &'a (dyn Fn(&Model, Plan, Budget, u64, u64) -> Result<Fit> + Sync);
 
-/// Fits a table in which every row stands `times` times, as the model was fitted.
-pub(super) fn refit(model: &Model, table: &Table, times: u64, run: u64, begin: Begin) -> Result<Model> {
+/// A search for the nearest measure that would take more seconds is not begun.
+const LONGEST: f64 = 10.0;
+
+/// Fits a table in which every row stands `times` times, as the model was fitted; nothing if that would take long.
+pub(super) fn refit(model: &Model, table: &Table, times: u64, run: u64, begin: Begin) -> Result<Option<Model>> {
     let receipt = model.receipt();
     let epsilon = Epsilon::new(receipt.epsilon)?;
     let delta = receipt.delta.map(Delta::new).transpose()?;
@@ -27,9 +30,12 @@ pub(super) fn refit(model: &Model, table: &Table, times: u64, run: u64, begin: B
     while let Some(pass) = fit.next_pass() {
         let mut tallying = pass.begin();
         table.chunks().iter().for_each(|codes| tallying.add(codes));
+        if fit.ahead().is_some_and(|ahead| ahead.seconds > LONGEST) {
+            return Ok(None);
+        }
         fit.absorb(repeated(tallying.finish(), &pass, times)?)?;
     }
-    fit.finish()
+    fit.finish().map(Some)
 }
 
 /// The tally of every row `times` times: tallies are sums, so that is the sum of so many of them, by doubling.

@@ -5,17 +5,18 @@ mod text;
 use std::path::Path;
 
 use sunprint::error::{Error, Kind, Result};
-use sunprint::evaluate::{Settings, evaluate};
+use sunprint::evaluate::{Settings, compare};
 use sunprint::model::Model;
 use sunprint::report::{self, Tables};
 use sunprint::schema::Schema;
 use sunprint::source::{Input, Table, check};
 
-use crate::args::EvaluateArgs;
+use crate::args::{CompareArgs, EvaluateArgs};
 use crate::files;
 use crate::files::to_json;
 use crate::measure::input;
 use crate::pages;
+use crate::pictures;
 use crate::progress::Bars;
 use crate::words::{Talk, counted, thousands};
 
@@ -34,9 +35,8 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     let model = args.model.as_deref().map(load).transpose()?;
     check_model(args, model.as_ref(), &schema)?;
 
-    let compare = &args.compare;
-    let settings =
-        Settings { metric: compare.metric, rows: compare.rows.0, draws: compare.draws as usize, seed: compare.seed };
+    let CompareArgs { metric, rows, draws, seed } = args.compare;
+    let settings = Settings { metric, rows: rows.0, draws: draws as usize, seed };
     let bars = Bars::new(talk);
     let tables = [Table::open(&real, &schema, &bars)?, Table::open(&synthetic, &schema, &bars)?];
     let places = [real.place(), synthetic.place()];
@@ -52,9 +52,13 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
         pages::write(&page, &args.page, talk)?;
         found
     } else {
-        evaluate(&tables[0], &tables[1], &schema, &settings, &bars)?
+        compare(&tables[0], &tables[1], &schema, &settings, &bars)?
     };
-    let report = if args.json.json { to_json(&found)? } else { text::report(&found, &places, args.columns.0) };
+    let report = match (args.json.json, files::is_stream(output)) {
+        (true, _) => to_json(&found.evaluation)?,
+        (false, false) => text::report(&found.evaluation, &places, args.columns.0),
+        (false, true) => text::report(&found.evaluation, &places, args.columns.0) + &pictures::if_looked_at(&found),
+    };
     files::write_private(output, &report)?;
     // The text says it in its first line.
     if args.json.json || !files::is_stream(output) {
@@ -84,8 +88,9 @@ fn check_outputs(args: &EvaluateArgs, output: &Path) -> Result<()> {
 
 /// A model of other columns says nothing about these tables.
 fn check_model(args: &EvaluateArgs, model: Option<&Model>, schema: &Schema) -> Result<()> {
-    let Some(model) = model.filter(|model| model.schema().columns != schema.columns) else { return Ok(()) };
-    let _ = model;
+    if model.is_none_or(|model| model.schema().columns == schema.columns) {
+        return Ok(());
+    }
     let place = args.model.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
     Err(Error::new(Kind::Usage, "the model was fitted with other columns than the schema has")
         .at(place)
