@@ -48,16 +48,17 @@ function enhanced(table) {
   let words = "";
   let most = SHOWN;
   const more = el("button", { type: "button", class: "more" });
+  const paper = el("p", { class: "paper aside" });
   const show = () => {
     let found = 0;
     for (const row of body.rows) {
       const fits = !words || row.textContent.toLowerCase().includes(words);
       if (fits) found += 1;
       row.hidden = !fits || found > most;
-      row.classList.toggle("beyond", fits && found > most);
     }
     more.hidden = found <= most;
     more.textContent = "Show all " + count(found) + " rows";
+    paper.textContent = found > most ? "On paper: the first " + count(most) + " of " + count(found) + " rows." : "";
     return found;
   };
   heads.forEach((head, i) =>
@@ -82,9 +83,8 @@ function enhanced(table) {
   more.addEventListener("click", () => {
     most = Infinity;
     show();
-    rows[0].closest("table").focus();
   });
-  scroll.after(more);
+  scroll.after(more, paper);
   show();
 }
 
@@ -137,6 +137,7 @@ function list(spec) {
     previous.disabled = first === 0;
     next.disabled = last >= all.length;
     pages.hidden = all.length <= size;
+    paper.textContent = last - first < rows.length ? "On paper: " + status.textContent + "." : "";
   };
   previous.addEventListener("click", () => ((first -= size), show()));
   next.addEventListener("click", () => ((first += size), show()));
@@ -151,6 +152,7 @@ function list(spec) {
     if (column.sorted) heads[i].setAttribute("aria-sort", column.sorted);
   });
   const pages = el("div", { class: "pages" }, previous, next);
+  const paper = el("p", { class: "paper aside" });
   const table = el("table", { class: "list" }, el("caption", {}, spec.caption), el("thead", {}, el("tr", {}, heads)), body);
   const tools = el("div", { class: "tools" }, searchField(spec.search, (text) => {
     words = text;
@@ -160,8 +162,8 @@ function list(spec) {
   paperWatchers.push((paper) => {
     if (size === (paper ? ON_PAPER : SHOWN)) return;
     size = paper ? ON_PAPER : SHOWN;
-    show();
+    if (found().length > SHOWN) show();
   });
   show();
-  return el("div", { class: "listed" }, tools, el("div", { class: "scroll" }, table), pages);
+  return el("div", { class: "listed" }, tools, el("div", { class: "scroll" }, table), pages, paper);
 }
