@@ -67,19 +67,21 @@ function figureScale(column, one) {
 }
 
 /** Numbers of one kind with their intervals, as points with error bars on one line each. */
-function intervals(width, rows, format, label) {
+function intervals(width, given, format, label) {
+  const rows = given.map((row, place) => ({ ...row, place }));
   const narrow = width < 520;
   return plotted({
     width,
     height: rows.length * 28 + 44,
     marginLeft: narrow ? 110 : 200,
     marginRight: 24,
+    marginBottom: label ? 40 : 28,
     x: { label: label || null, ticks: narrow ? 3 : 6, tickFormat: format, inset: 6 },
-    y: { domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: (name) => shortened(name, narrow ? 14 : 28) },
+    y: { domain: rows.map((row) => row.place), label: null, tickSize: 0, tickFormat: (place) => shortened(rows[place].name, narrow ? 15 : 28) },
     marks: [
-      Plot.ruleY(rows, { x1: "low", x2: "high", y: "name", stroke: "var(--warm)", strokeWidth: 2.5 }),
-      Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: "var(--synthetic)" }),
-      Plot.tip(rows, Plot.pointerY({ x: "value", y: "name", title: (row) => row.name + ": " + format(row.value) + "\n" + format(row.low) + " to " + format(row.high) })),
+      Plot.ruleY(rows, { x1: "low", x2: "high", y: "place", stroke: "var(--warm)", strokeWidth: 2.5 }),
+      Plot.dot(rows, { x: "value", y: "place", r: 4.5, fill: "var(--synthetic)" }),
+      Plot.tip(rows, Plot.pointerY({ x: "value", y: "place", title: (row) => isolated(row.name) + ": " + format(row.value) + "\n" + format(row.low) + " to " + format(row.high) })),
     ],
   });
 }
@@ -112,9 +114,12 @@ function predictedFigure(column, name) {
   return [el("span", { class: "pair" }, format(one.value)), el("small", {}, format(one.low) + " to " + format(one.high))];
 }
 
+/** How wide an interval is, compared with the width of the column: of a share, with 1. */
 function doubt(column, name) {
   const one = column.figures.find((other) => other.name === name);
-  return one ? one.high - one.low : -Infinity;
+  if (!one) return -Infinity;
+  const edges = column.bars && name !== "missing" ? column.bars.edges : [0, 1];
+  return (one.high - one.low) / (edges[edges.length - 1] - edges[0] || 1);
 }
 
 function predictedPicture(column) {
@@ -128,7 +133,7 @@ function drawPredicted(place) {
   place.append(
     legend(true),
     list({
-      caption: "Columns; sorted by how wide the intervals are",
+      caption: "Columns in the order of the schema; the heads sort by how wide intervals are, in units of the widths",
       search: "Search columns by name",
       rows: page.predicted.columns,
       text: (column) => column.name,
@@ -147,7 +152,7 @@ function drawPredicted(place) {
 
 function drawPredictedPairs(place) {
   const pairs = page.predicted.pairs;
-  const top = pairs.slice(0, 12).map((pair) => ({ ...pair, name: pair.columns[0] + " × " + pair.columns[1] }));
+  const top = pairs.slice(0, 12).map((pair) => ({ ...pair, name: isolated(pair.columns[0]) + " × " + isolated(pair.columns[1]) }));
   const heads = ["Column", "Other column", "Release", "From", "To"].map((words, i) => el("th", { scope: "col", class: i > 1 ? "number" : null }, words));
   const rows = pairs.map((pair) =>
     el("tr", {}, el("th", { scope: "row" }, named(pair.columns[0])), el("td", { "data-head": "Other column" }, named(pair.columns[1])),

@@ -99,7 +99,9 @@ function categoryBars(width, categories) {
   const hasReal = rows.some((row) => isNumber(row.real));
   return plotted({
     width,
-    height: rows.length * 26 + 44,
+    height: rows.length * 26 + 60,
+    marginTop: 12,
+    marginBottom: 40,
     marginLeft: narrow ? 110 : 200,
     marginRight: 20,
     x: { label: "share of rows", tickFormat: percent, ticks: narrow ? 3 : 6, domain: [0, Math.max(...rows.map((row) => Math.max(row.real || 0, row.synthetic)), 1e-9) * 1.05] },
@@ -131,6 +133,6 @@ function largeDistribution(name, bars, categories) {
   const label = spoken(name, bars, categories);
   if (bars) return chart(label, 240, (width) => distribution(width, bars, categories, true));
   const more = categories.length - MOST_CATEGORIES;
-  return el("div", {}, chart(label, Math.min(categories.length, MOST_CATEGORIES) * 26 + 44, (width) => categoryBars(width, categories)),
+  return el("div", {}, chart(label, Math.min(categories.length, MOST_CATEGORIES) * 26 + 60, (width) => categoryBars(width, categories)),
     more > 0 ? el("p", { class: "aside" }, count(more) + " rarer categories are not drawn.") : null);
 }
