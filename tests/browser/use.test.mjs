@@ -200,6 +200,9 @@ on("hostile", "names are text, wherever they stand", async (page) => {
   const data = await numbers(page);
   assert.deepEqual(await shownNames(page, "columns"), data.columns.columns.map((column) => column.name));
   assert.equal(await page.locator("h1 bdi").textContent(), data.dataset);
+  assert.equal(await page.locator("#learning h3 bdi").textContent(), data.learning.labels[0].label);
+  assert.deepEqual((await page.locator("#strata thead th").allTextContents()).slice(0, 2), data.strata.labels);
+  assert.deepEqual(await page.locator("#strata tbody tr").first().locator("bdi").allTextContents(), data.strata.strata[0].values);
   assert.equal(await page.locator("script").count(), 4, "no script but ours");
   assert.equal(await page.locator("main img, main iframe, main object, main b, main i, [onerror], [onload], a[href^=javascript]").count(), 0);
   for (const column of data.columns.columns) {

@@ -7,6 +7,7 @@ const SHOWN = 25;
 const ON_PAPER = 60;
 
 function compared(a, b) {
+  if (a === b) return 0;
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a).localeCompare(String(b), "en", { numeric: true });
 }
@@ -50,12 +51,9 @@ function enhanced(table) {
   const more = el("button", { type: "button", class: "more" });
   const paper = el("p", { class: "paper aside" });
   const show = () => {
-    let found = 0;
-    for (const row of body.rows) {
-      const fits = !words || row.textContent.toLowerCase().includes(words);
-      if (fits) found += 1;
-      row.hidden = !fits || found > most;
-    }
+    const fitting = words ? rows.filter((row) => row.textContent.toLowerCase().includes(words)) : rows;
+    const found = fitting.length;
+    body.replaceChildren(...fitting.slice(0, most));
     more.hidden = found <= most;
     more.textContent = "Show all " + count(found) + " rows";
     paper.textContent = found > most ? "On paper: the first " + count(most) + " of " + count(found) + " rows." : "";
@@ -65,7 +63,6 @@ function enhanced(table) {
     sortButton(head, () => {
       const descending = turned(heads, head, head.classList.contains("number"));
       rows.sort((a, b) => (descending ? -1 : 1) * compared(by(a, i), by(b, i)));
-      body.append(...rows);
       show();
     }),
   );
@@ -145,7 +142,8 @@ function list(spec) {
     if (!column.by) return;
     sortButton(heads[i], (head) => {
       const descending = turned(heads, head, Boolean(column.number));
-      rows.sort((a, b) => (descending ? -1 : 1) * compared(column.by(a), column.by(b)));
+      const by = (row) => (column.number && !isNumber(column.by(row)) ? -Infinity : column.by(row));
+      rows.sort((a, b) => (descending ? -1 : 1) * compared(by(a), by(b)));
       first = 0;
       show();
     });

@@ -4,7 +4,7 @@ use super::super::page::{
     ColumnPanel, CorrelationPanel, DistancePanel, Learning, Origin, Page, PlanePanel, PredictedPanel, SpectrumPanel,
     StrataPanel, ValidityPanel,
 };
-use super::parts::{Cell, Panel, badge, class, count, figure, heads, named, percent, place, table};
+use super::parts::{Cell, Panel, badge, class, count, figure, heads, name_heads, named, percent, place, table};
 use super::promise;
 use crate::evaluate::Distance;
 use crate::markup::escaped;
@@ -262,8 +262,14 @@ fn learning((i, own): (usize, &Learning)) -> String {
 }
 
 fn strata(own: &StrataPanel) -> String {
-    let mut words: Vec<&str> = own.labels.iter().map(String::as_str).collect();
-    words.extend(["#Real rows", "#Real share", "#Synthetic share", "#Error of means", "#Error of deviations"]);
+    let mut heads_of = name_heads(&own.labels);
+    heads_of.extend(heads(&[
+        "#Real rows",
+        "#Real share",
+        "#Synthetic share",
+        "#Error of means",
+        "#Error of deviations",
+    ]));
     let rows: Vec<Vec<Cell>> = (own.strata.iter())
         .map(|stratum| {
             let mut row: Vec<Cell> = stratum.values.iter().map(|value| Cell::name(value)).collect();
@@ -284,7 +290,7 @@ fn strata(own: &StrataPanel) -> String {
          Shares differ by {} in total variation.{left_out}</p>\n{}{}",
         figure(own.variation),
         place("strata-chart"),
-        table("Groups, smallest first; errors in units of the widths", false, &heads(&words), &rows)
+        table("Groups, smallest first; errors in units of the widths", false, &heads_of, &rows)
     )
 }
 
