@@ -19,7 +19,8 @@ function on(name, words, work, options) {
   });
 }
 
-const shownNames = (page, panel) => page.locator("#" + panel + " .list tbody tr:not(.detail) th button.name").allTextContents();
+const shownNames = (page, panel) =>
+  page.locator("#" + panel + " .list tbody tr:not(.detail) th button.name").allTextContents();
 
 on("wide-1000", "search narrows the columns, and nothing found is said", async (page) => {
   const search = page.locator("#columns input[type=search]");
@@ -27,7 +28,10 @@ on("wide-1000", "search narrows the columns, and nothing found is said", async (
   assert.equal(await status.innerText(), "1 to 25 of 1,000");
   assert.equal((await shownNames(page, "columns")).length, 25);
   await search.fill("GENE_099");
-  assert.deepEqual(await shownNames(page, "columns"), Array.from({ length: 10 }, (_, i) => "gene_099" + i));
+  assert.deepEqual(
+    await shownNames(page, "columns"),
+    Array.from({ length: 10 }, (_, i) => "gene_099" + i),
+  );
   assert.equal(await status.innerText(), "1 to 10 of 10 found of 1,000");
   await search.fill("no such column");
   assert.equal((await shownNames(page, "columns")).length, 0);
@@ -49,7 +53,9 @@ on("demo", "columns are sorted both ways, and the head says which", async (page)
   const data = await numbers(page);
   const head = (words) => page.locator("#columns thead th", { hasText: words });
   assert.equal(await head("W1").getAttribute("aria-sort"), "descending", "worst first");
-  const byName = data.columns.columns.map((column) => column.name).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const byName = data.columns.columns
+    .map((column) => column.name)
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   await head("Column").locator("button").click();
   assert.deepEqual(await shownNames(page, "columns"), byName);
   assert.equal(await head("Column").getAttribute("aria-sort"), "ascending");
@@ -58,7 +64,10 @@ on("demo", "columns are sorted both ways, and the head says which", async (page)
   assert.deepEqual(await shownNames(page, "columns"), byName.reverse());
   assert.equal(await head("Column").getAttribute("aria-sort"), "descending");
   await head("W1").locator("button").click();
-  const worst = data.columns.columns.slice().sort((a, b) => b.w1 - a.w1).map((column) => column.name);
+  const worst = data.columns.columns
+    .slice()
+    .sort((a, b) => b.w1 - a.w1)
+    .map((column) => column.name);
   assert.deepEqual(await shownNames(page, "columns"), worst);
 });
 
@@ -67,11 +76,18 @@ on("demo", "tables of the page are sorted by number, not by letter", async (page
   const column = () => page.locator("#strata tbody tr:visible td[data-head='Real rows']").allInnerTexts();
   const plain = async () => (await column()).map((text) => Number(text.replace(",", "")));
   const smallest = await plain();
-  assert.deepEqual(smallest, smallest.slice().sort((a, b) => a - b), "smallest first");
+  assert.deepEqual(
+    smallest,
+    smallest.slice().sort((a, b) => a - b),
+    "smallest first",
+  );
   await head.locator("button").click();
   const largest = await plain();
   assert.equal(await head.getAttribute("aria-sort"), "descending");
-  assert.deepEqual(largest, largest.slice().sort((a, b) => b - a));
+  assert.deepEqual(
+    largest,
+    largest.slice().sort((a, b) => b - a),
+  );
   assert.ok(largest[0] > smallest[smallest.length - 1], "rows that were not shown are sorted too");
   await head.locator("button").click();
   assert.equal(await head.getAttribute("aria-sort"), "ascending");
@@ -168,7 +184,14 @@ on("demo", "everything can be reached and worked with the keyboard", async (page
     const here = await page.evaluate(() => {
       const element = document.activeElement;
       const style = getComputedStyle(element);
-      return { tag: element.tagName, type: element.type, panel: (element.closest("section") || {}).id, words: element.textContent, class: element.className, outline: style.outlineStyle };
+      return {
+        tag: element.tagName,
+        type: element.type,
+        panel: (element.closest("section") || {}).id,
+        words: element.textContent,
+        class: element.className,
+        outline: style.outlineStyle,
+      };
     });
     if (here.tag === "BODY") break;
     assert.notEqual(here.outline, "none", "focus is seen on " + JSON.stringify(here));
@@ -198,13 +221,24 @@ on("demo", "everything can be reached and worked with the keyboard", async (page
 on("hostile", "names are text, wherever they stand", async (page) => {
   await readThrough(page);
   const data = await numbers(page);
-  assert.deepEqual(await shownNames(page, "columns"), data.columns.columns.map((column) => column.name));
+  assert.deepEqual(
+    await shownNames(page, "columns"),
+    data.columns.columns.map((column) => column.name),
+  );
   assert.equal(await page.locator("h1 bdi").textContent(), data.dataset);
   assert.equal(await page.locator("#learning h3 bdi").textContent(), data.learning.labels[0].label);
   assert.deepEqual((await page.locator("#strata thead th").allTextContents()).slice(0, 2), data.strata.labels);
-  assert.deepEqual(await page.locator("#strata tbody tr").first().locator("bdi").allTextContents(), data.strata.strata[0].values);
+  assert.deepEqual(
+    await page.locator("#strata tbody tr").first().locator("bdi").allTextContents(),
+    data.strata.strata[0].values,
+  );
   assert.equal(await page.locator("script").count(), 4, "no script but ours");
-  assert.equal(await page.locator("main img, main iframe, main object, main b, main i, [onerror], [onload], a[href^=javascript]").count(), 0);
+  assert.equal(
+    await page
+      .locator("main img, main iframe, main object, main b, main i, [onerror], [onload], a[href^=javascript]")
+      .count(),
+    0,
+  );
   for (const column of data.columns.columns) {
     await page.locator("#columns input[type=search]").fill(column.name);
     assert.equal((await shownNames(page, "columns")).length, 1, column.name);
@@ -233,14 +267,19 @@ on("demo", "a narrower window draws narrower charts", async (page) => {
   const width = () => page.locator("#distances svg").evaluate((svg) => Number(svg.getAttribute("width")));
   const before = await width();
   await page.setViewportSize({ width: 500, height: 900 });
-  await page.waitForFunction((before) => Number(document.querySelector("#distances svg").getAttribute("width")) < before, before);
+  await page.waitForFunction(
+    (before) => Number(document.querySelector("#distances svg").getAttribute("width")) < before,
+    before,
+  );
 });
 
 test("wide-100: a real print has the charts of all panels", async () => {
   const { page, trouble } = await open(running.context, pageNamed("wide-100").file);
   await page.evaluate(() =>
     window.addEventListener("beforeprint", () => {
-      window.seen = [".chart", ".chart:not([data-drawn])", "#columns .list tbody tr"].map((which) => document.querySelectorAll(which).length);
+      window.seen = [".chart", ".chart:not([data-drawn])", "#columns .list tbody tr"].map(
+        (which) => document.querySelectorAll(which).length,
+      );
     }),
   );
   const paper = await page.pdf();

@@ -33,5 +33,11 @@ for (const [name, version, theirs, ours, licence] of [
 }
 
 test("nothing else is carried along", () => {
-  assert.deepEqual(fs.readdirSync(vendor).sort(), ["README.md", "d3.LICENSE", "d3.min.js", "plot.LICENSE", "plot.umd.min.js"]);
+  assert.deepEqual(fs.readdirSync(vendor).sort(), [
+    "README.md",
+    "d3.LICENSE",
+    "d3.min.js",
+    "plot.LICENSE",
+    "plot.umd.min.js",
+  ]);
 });

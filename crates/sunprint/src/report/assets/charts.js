@@ -175,8 +175,20 @@ function bars(width, given, options) {
     marginRight: 64,
     marginTop: 4,
     marginBottom: options.label ? 40 : 4,
-    x: { domain, label: options.label || null, ticks: narrow ? 3 : 6, axis: options.label ? "bottom" : null, grid: false, tickFormat: options.ticks },
-    y: { domain: rows.map((row) => row.place), label: null, tickSize: 0, tickFormat: (place) => shortened(rows[place].name, narrow ? 14 : 24) },
+    x: {
+      domain,
+      label: options.label || null,
+      ticks: narrow ? 3 : 6,
+      axis: options.label ? "bottom" : null,
+      grid: false,
+      tickFormat: options.ticks,
+    },
+    y: {
+      domain: rows.map((row) => row.place),
+      label: null,
+      tickSize: 0,
+      tickFormat: (place) => shortened(rows[place].name, narrow ? 14 : 24),
+    },
     marks,
   });
 }

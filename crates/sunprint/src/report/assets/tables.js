@@ -44,7 +44,11 @@ function enhanced(table) {
   if (rows.length < 2) return;
   const by = (row, i) => {
     const cell = row.cells[i];
-    return cell.dataset.by === undefined ? cell.textContent : cell.dataset.by === "-inf" ? -Infinity : Number(cell.dataset.by);
+    return cell.dataset.by === undefined
+      ? cell.textContent
+      : cell.dataset.by === "-inf"
+        ? -Infinity
+        : Number(cell.dataset.by);
   };
   let words = "";
   let most = SHOWN;
@@ -72,10 +76,15 @@ function enhanced(table) {
   if (rows.length <= SHOWN) return;
   const status = el("span", { role: "status", class: "status" });
   scroll.before(
-    el("div", { class: "tools" }, searchField("Search these rows", (text) => {
-      words = text;
-      status.textContent = count(show()) + " of " + count(rows.length) + " rows";
-    }), status),
+    el(
+      "div",
+      { class: "tools" },
+      searchField("Search these rows", (text) => {
+        words = text;
+        status.textContent = count(show()) + " of " + count(rows.length) + " rows";
+      }),
+      status,
+    ),
   );
   more.addEventListener("click", () => {
     most = Infinity;
@@ -96,14 +105,21 @@ function list(spec) {
   let size = SHOWN;
   let words = "";
   const body = el("tbody");
-  const heads = spec.columns.map((column) => el("th", { scope: "col", class: column.number ? "number" : null }, column.words));
+  const heads = spec.columns.map((column) =>
+    el("th", { scope: "col", class: column.number ? "number" : null }, column.words),
+  );
   const status = el("span", { role: "status", class: "status" });
   const previous = el("button", { type: "button" }, "Previous");
   const next = el("button", { type: "button" }, "Next");
   const found = () => (words ? rows.filter((row) => spec.text(row).toLowerCase().includes(words)) : rows);
   const line = (row) => {
     const cells = spec.columns.map((column, i) => {
-      if (i > 0) return el("td", { class: column.number ? "number" : column.class || null, "data-head": column.words }, column.cell(row));
+      if (i > 0)
+        return el(
+          "td",
+          { class: column.number ? "number" : column.class || null, "data-head": column.words },
+          column.cell(row),
+        );
       const button = el("button", { type: "button", class: "name", "aria-expanded": "false" }, column.cell(row));
       return el("th", { scope: "row" }, button, column.below ? column.below(row) : null);
     });
@@ -130,7 +146,9 @@ function list(spec) {
     forget(body);
     body.replaceChildren(...all.slice(first, last).map(line));
     const of = words ? count(all.length) + " found of " + count(rows.length) : count(rows.length);
-    status.textContent = all.length ? count(first + 1) + " to " + count(last) + " of " + of : "None found of " + count(rows.length);
+    status.textContent = all.length
+      ? count(first + 1) + " to " + count(last) + " of " + of
+      : "None found of " + count(rows.length);
     previous.disabled = first === 0;
     next.disabled = last >= all.length;
     pages.hidden = all.length <= size;
@@ -151,12 +169,23 @@ function list(spec) {
   });
   const pages = el("div", { class: "pages" }, previous, next);
   const paper = el("p", { class: "paper aside" });
-  const table = el("table", { class: "list" }, el("caption", {}, spec.caption), el("thead", {}, el("tr", {}, heads)), body);
-  const tools = el("div", { class: "tools" }, searchField(spec.search, (text) => {
-    words = text;
-    first = 0;
-    show();
-  }), status);
+  const table = el(
+    "table",
+    { class: "list" },
+    el("caption", {}, spec.caption),
+    el("thead", {}, el("tr", {}, heads)),
+    body,
+  );
+  const tools = el(
+    "div",
+    { class: "tools" },
+    searchField(spec.search, (text) => {
+      words = text;
+      first = 0;
+      show();
+    }),
+    status,
+  );
   paperWatchers.push((paper) => {
     if (size === (paper ? ON_PAPER : SHOWN)) return;
     size = paper ? ON_PAPER : SHOWN;
