@@ -20,7 +20,11 @@ export const pages = process.env.SUNPRINT_PAGES.split(":").flatMap((folder) =>
     .readdirSync(folder)
     .filter((name) => name.endsWith(".html"))
     .sort()
-    .map((name) => ({ name: name.slice(0, -5), file: path.join(folder, name), bytes: fs.statSync(path.join(folder, name)).size })),
+    .map((name) => ({
+      name: name.slice(0, -5),
+      file: path.join(folder, name),
+      bytes: fs.statSync(path.join(folder, name)).size,
+    })),
 );
 
 export function pageNamed(name) {
@@ -29,7 +33,15 @@ export function pageNamed(name) {
   return found;
 }
 
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** A browser with a fresh folder for its data; `close` removes it. */
 export async function browser() {
@@ -87,7 +99,9 @@ export async function readThrough(page) {
         chart.scrollIntoView({ block: "center", behavior: "instant" });
         for (let i = 0; i < 50 && !chart.dataset.drawn; i++) await frame();
       }
-      return Array.from(document.querySelectorAll(".chart:not([data-drawn])")).filter((chart) => chart.offsetParent !== null).length;
+      return Array.from(document.querySelectorAll(".chart:not([data-drawn])")).filter(
+        (chart) => chart.offsetParent !== null,
+      ).length;
     });
     if (left === 0) break;
   }
@@ -101,7 +115,11 @@ export async function drawnCharts(page) {
       const panel = chart.closest("section").id;
       const svg = chart.querySelector("svg");
       const place = svg ? svg.getBoundingClientRect() : { width: 0, height: 0 };
-      const drawn = svg && place.width > 50 && place.height > 20 && svg.querySelectorAll("path, rect, circle, line, image").length > 0;
+      const drawn =
+        svg &&
+        place.width > 50 &&
+        place.height > 20 &&
+        svg.querySelectorAll("path, rect, circle, line, image").length > 0;
       found[panel] = found[panel] || { drawn: 0, empty: 0 };
       found[panel][drawn ? "drawn" : "empty"] += 1;
     }
@@ -115,7 +133,17 @@ export async function accessibility(page) {
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
-    .map((one) => one.id + " (" + one.impact + "): " + one.nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + (node.any[0] || node.all[0] || node.none[0] || {}).message).join("; "));
+    .map(
+      (one) =>
+        one.id +
+        " (" +
+        one.impact +
+        "): " +
+        one.nodes
+          .slice(0, 3)
+          .map((node) => node.target.join(" ") + " " + (node.any[0] || node.all[0] || node.none[0] || {}).message)
+          .join("; "),
+    );
 }
 
 /** How many pixels the page is wider than the window. */

@@ -90,6 +90,23 @@ fn public(dataset: &str, names: &[String]) -> Page {
     page
 }
 
+/// Names of labels, classes and categories that try to be something else, too.
+fn hostile_labels(mut page: Page) -> Page {
+    if let Some(strata) = &mut page.strata {
+        strata.labels = vec!["#number?".to_string(), HOSTILE[0].to_string()];
+        strata.strata[0].values = vec![HOSTILE[1].to_string(), HOSTILE[4].to_string()];
+    }
+    if let Some(learning) = &mut page.learning {
+        learning.labels[0].label = HOSTILE[1].to_string();
+        learning.labels[0].by_class[0].class = HOSTILE[0].to_string();
+    }
+    if let Some(privacy) = &mut page.privacy {
+        privacy.stages[0].name = HOSTILE[2].to_string();
+        privacy.unit = HOSTILE[0].to_string();
+    }
+    page
+}
+
 fn absent(panels: &[&'static str], why: &str) -> Vec<Absent> {
     panels.iter().map(|panel| Absent { panel, why: why.to_string() }).collect()
 }
@@ -116,7 +133,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("wide-1000", curator("expression", &wide(1_000))),
         ("public", public("people", &demo)),
         ("public-wide", public("expression", &wide(1_000))),
-        ("hostile", curator(HOSTILE[1], &hostile)),
+        ("hostile", hostile_labels(curator(HOSTILE[1], &hostile))),
         ("hostile-public", public(HOSTILE[0], &hostile)),
         ("empty", empty()),
     ] {

@@ -62,7 +62,7 @@ pub fn column(i: usize, name: &str, error: f64, chance: &mut Chance) -> ColumnPi
     let figure = |real: f64, error: f64| {
         Some(Figure { real: low + real * (high - low), synthetic: low + (real + error) * (high - low), error })
     };
-    let missing = (i % 3 == 0).then(|| Figure { real: 0.05, synthetic: 0.05 + error / 3.0, error: error / 3.0 });
+    let missing = i.is_multiple_of(3).then(|| Figure { real: 0.05, synthetic: 0.05 + error / 3.0, error: error / 3.0 });
     let mut figures = ColumnFigures {
         name: name.to_string(),
         kind,

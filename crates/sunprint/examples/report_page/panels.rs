@@ -83,7 +83,7 @@ pub fn columns(names: &[String], chance: &mut Chance) -> ColumnPanel {
 /// Blocks of related coordinates.
 fn related(i: usize, j: usize, size: usize) -> f64 {
     let block = (size / 5).max(2);
-    let sign = if (i + j) % 7 == 0 { -1.0 } else { 1.0 };
+    let sign = if (i + j).is_multiple_of(7) { -1.0 } else { 1.0 };
     if i / block == j / block { sign * (0.85 - 0.6 * i.abs_diff(j) as f64 / block as f64) } else { 0.06 * sign }
 }
 
@@ -115,7 +115,7 @@ pub fn plane(names: &[String], real: bool, chance: &mut Chance) -> PlanePanel {
     let mut cloud = |rows: usize, spread: f64| -> Vec<[f64; 2]> {
         (0..rows)
             .map(|i| {
-                let side = if i % 3 == 0 { 0.5 } else { -0.3 };
+                let side = if i.is_multiple_of(3) { 0.5 } else { -0.3 };
                 [side + spread * chance.bell(), side / 2.0 + spread * chance.bell()]
             })
             .collect()
@@ -218,7 +218,7 @@ pub fn validity(names: &[String]) -> ValidityPanel {
             [
                 rule("a whole number", broken, None),
                 rule("between 0 and 120", 0, None),
-                rule("may be missing", 0, (i % 3 == 0).then_some([0.05, 0.06])),
+                rule("may be missing", 0, i.is_multiple_of(3).then_some([0.05, 0.06])),
             ]
         })
         .collect();

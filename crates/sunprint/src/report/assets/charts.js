@@ -30,11 +30,14 @@ function drawn(chart) {
   if (chart.width === width && chart.dark === (chart.themed && isDark())) return;
   chart.width = width;
   chart.dark = chart.themed && isDark();
-  const picture = chart.draw(width);
-  for (const svg of picture.matches("svg") ? [picture] : picture.querySelectorAll("svg")) {
-    svg.setAttribute("aria-hidden", "true");
+  try {
+    const picture = chart.draw(width);
+    picture.setAttribute("aria-hidden", "true");
+    chart.box.replaceChildren(picture);
+  } catch (error) {
+    chart.box.replaceChildren(el("p", { class: "aside" }, "This chart could not be drawn."));
+    console.error(error);
   }
-  chart.box.replaceChildren(picture);
   chart.box.dataset.drawn = "yes";
 }
 
@@ -45,9 +48,8 @@ function drawn(chart) {
 function chart(label, height, draw, themed) {
   const box = el("div", { class: "chart", role: "img", "aria-label": label });
   box.style.minHeight = height + "px";
-  const chart = { box, draw, themed: Boolean(themed), width: null, dark: null };
-  box.chart = chart;
-  charts.add(chart);
+  box.chart = { box, draw, themed: Boolean(themed), width: null, dark: null };
+  charts.add(box.chart);
   inView.observe(box);
   return box;
 }
@@ -124,7 +126,8 @@ function plotted(options) {
 }
 
 /** Horizontal bars with a label each, an interval if there is one, and a value at the end. */
-function bars(width, rows, options) {
+function bars(width, given, options) {
+  const rows = given.map((row, place) => ({ ...row, place }));
   const domain = options.domain || [0, Math.max(...rows.map((row) => Math.max(row.value, row.high || 0))) * 1.15 || 1];
   const narrow = width < 520;
   const marks = [];
@@ -132,7 +135,7 @@ function bars(width, rows, options) {
     marks.push(
       Plot.barX([row], {
         x: "value",
-        y: "name",
+        y: "place",
         fill: row.hatched ? "var(--faint)" : row.outlined ? "none" : "var(--synthetic)",
         stroke: row.outlined || row.hatched ? "var(--real)" : "none",
         strokeWidth: 1.5,
@@ -144,12 +147,12 @@ function bars(width, rows, options) {
   }
   const sure = rows.filter((row) => isNumber(row.low) && isNumber(row.high));
   marks.push(
-    Plot.ruleY(sure, { x1: "low", x2: "high", y: "name", stroke: "var(--warm)", strokeWidth: 2.5 }),
-    Plot.tickX(sure, { x: "low", y: "name", stroke: "var(--warm)", strokeWidth: 2, insetTop: 9, insetBottom: 9 }),
-    Plot.tickX(sure, { x: "high", y: "name", stroke: "var(--warm)", strokeWidth: 2, insetTop: 9, insetBottom: 9 }),
+    Plot.ruleY(sure, { x1: "low", x2: "high", y: "place", stroke: "var(--warm)", strokeWidth: 2.5 }),
+    Plot.tickX(sure, { x: "low", y: "place", stroke: "var(--warm)", strokeWidth: 2, insetTop: 9, insetBottom: 9 }),
+    Plot.tickX(sure, { x: "high", y: "place", stroke: "var(--warm)", strokeWidth: 2, insetTop: 9, insetBottom: 9 }),
     Plot.text(rows, {
       x: (row) => Math.max(row.value, row.high || 0),
-      y: "name",
+      y: "place",
       text: (row) => options.format(row.value),
       textAnchor: "start",
       dx: 8,
@@ -160,7 +163,7 @@ function bars(width, rows, options) {
       rows,
       Plot.pointerY({
         x: "value",
-        y: "name",
+        y: "place",
         title: (row) => row.title,
       }),
     ),
@@ -168,12 +171,24 @@ function bars(width, rows, options) {
   return plotted({
     width,
     height: rows.length * 40 + (options.label ? 44 : 8),
-    marginLeft: narrow ? 96 : 170,
+    marginLeft: narrow ? 104 : 170,
     marginRight: 64,
     marginTop: 4,
     marginBottom: options.label ? 40 : 4,
-    x: { domain, label: options.label || null, ticks: narrow ? 3 : 6, axis: options.label ? "bottom" : null, grid: false, tickFormat: options.ticks },
-    y: { domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: (name) => shortened(name, narrow ? 13 : 24) },
+    x: {
+      domain,
+      label: options.label || null,
+      ticks: narrow ? 3 : 6,
+      axis: options.label ? "bottom" : null,
+      grid: false,
+      tickFormat: options.ticks,
+    },
+    y: {
+      domain: rows.map((row) => row.place),
+      label: null,
+      tickSize: 0,
+      tickFormat: (place) => shortened(rows[place].name, narrow ? 14 : 24),
+    },
     marks,
   });
 }

@@ -19,7 +19,12 @@ function drawPlane(place) {
     const split = columns ? { [columns]: "table" } : {};
     return plotted({
       width,
-      height: columns === "fy" ? Math.min(760, width * 1.7) : columns ? Math.min(460, width / 2 + 60) : Math.min(520, width * 0.8),
+      height:
+        columns === "fy"
+          ? Math.min(760, width * 1.7)
+          : columns
+            ? Math.min(460, width / 2 + 60)
+            : Math.min(520, width * 0.8),
       marginLeft: 48,
       marginRight: columns === "fy" ? 70 : 16,
       marginBottom: 42,
@@ -31,13 +36,40 @@ function drawPlane(place) {
       marks: [
         Plot.frame({ stroke: "var(--line)" }),
         Plot.dot(synthetic, { x: "x", y: "y", ...split, r: 2, fill: "var(--synthetic)", fillOpacity: 0.55 }),
-        real.length ? Plot.dot(real, { x: "x", y: "y", ...split, r: 2.2, stroke: "var(--real)", strokeOpacity: 0.7, strokeWidth: 1 }) : null,
-        Plot.tip(all, Plot.pointer({ x: "x", y: "y", ...split, title: (row) => row.table + "\n" + figure(row.x) + ", " + figure(row.y), maxRadius: 24 })),
+        real.length
+          ? Plot.dot(real, {
+              x: "x",
+              y: "y",
+              ...split,
+              r: 2.2,
+              stroke: "var(--real)",
+              strokeOpacity: 0.7,
+              strokeWidth: 1,
+            })
+          : null,
+        Plot.tip(
+          all,
+          Plot.pointer({
+            x: "x",
+            y: "y",
+            ...split,
+            title: (row) => row.table + "\n" + figure(row.x) + ", " + figure(row.y),
+            maxRadius: 24,
+          }),
+        ),
       ],
     });
   };
-  const label = "Rows along two directions: " + (real.length ? count(real.length) + " real and " : "") + count(synthetic.length) + " synthetic points. " +
-    "The first direction runs from " + domain("x").map(figure).join(" to ") + ", the second from " + domain("y").map(figure).join(" to ") + ".";
+  const label =
+    "Rows along two directions: " +
+    (real.length ? count(real.length) + " real and " : "") +
+    count(synthetic.length) +
+    " synthetic points. " +
+    "The first direction runs from " +
+    domain("x").map(figure).join(" to ") +
+    ", the second from " +
+    domain("y").map(figure).join(" to ") +
+    ".";
   const box = chart(label, 300, draw);
   place.append(legend(!real.length));
   if (real.length) {
@@ -55,14 +87,29 @@ function drawPlane(place) {
 
 function drawSpectrum(place) {
   const own = page.spectrum;
-  const rows = own.variances.map((variance, i) => ({ rank: i + 1, variance, above: variance > own.edge }));
-  if (!rows.length) return;
-  const positive = own.edge > 0 && rows.every((row) => row.variance > 0);
-  const log = positive && rows[0].variance / rows[rows.length - 1].variance > 50;
-  const above = rows.filter((row) => row.above);
-  const label = "Released variances of " + count(rows.length) + " directions, largest first: " + count(above.length) + " above the noise edge of " + figure(own.edge) + ".";
+  const all = own.variances.map((variance, i) => ({ rank: i + 1, variance, above: variance > own.edge }));
+  if (!all.length) return;
+  const above = all.filter((row) => row.above);
+  // Beyond these there is nothing but noise to see.
+  const rows = all.slice(0, Math.max(60, 3 * above.length, 2 * (own.dimension || 0)));
+  const log = own.edge > 0 && rows[0].variance / own.edge > 20;
+  const low = log ? Math.max(own.edge / 20, Math.min(own.edge, ...rows.map((row) => Math.max(row.variance, 0)))) : null;
+  const label =
+    "Released variances of " +
+    count(all.length) +
+    " directions, largest first: " +
+    count(above.length) +
+    " above the noise edge of " +
+    figure(own.edge) +
+    ".";
   const many = rows.length > 120;
-  const words = (row) => "direction " + row.rank + "\nvariance " + figure(row.variance) + "\n" + (row.above ? "above the noise" : "not above the noise");
+  const words = (row) =>
+    "direction " +
+    row.rank +
+    "\nvariance " +
+    figure(row.variance) +
+    "\n" +
+    (row.above ? "above the noise" : "not above the noise");
   place.append(
     chart(label, 300, (width) =>
       plotted({
@@ -71,20 +118,65 @@ function drawSpectrum(place) {
         marginLeft: 60,
         marginRight: 16,
         marginBottom: 40,
-        x: { type: "linear", domain: [0.5, rows.length + 0.5], label: "direction, by variance", ticks: Math.min(rows.length, width < 520 ? 4 : 10), tickFormat: (rank) => (Number.isInteger(rank) ? String(rank) : "") },
-        y: { type: log ? "log" : "linear", label: "released variance", ticks: 5, tickFormat: figure, nice: true, ...(log ? {} : { zero: true }) },
+        x: {
+          type: "linear",
+          domain: [0.5, rows.length + 0.5],
+          label: "direction, by variance",
+          ticks: Math.min(rows.length, width < 520 ? 4 : 10),
+          tickFormat: (rank) => (Number.isInteger(rank) ? String(rank) : ""),
+        },
+        y: {
+          type: log ? "log" : "linear",
+          label: "released variance",
+          ticks: 5,
+          tickFormat: figure,
+          nice: true,
+          ...(log ? { domain: [low, rows[0].variance], clamp: true } : { zero: true }),
+        },
         marks: [
-          own.edge > 0 || !log ? Plot.ruleY([own.edge], { stroke: "var(--warm)", strokeWidth: 1.6, strokeDasharray: "6 4" }) : null,
-          own.edge > 0 || !log ? Plot.text([own.edge], { y: (edge) => edge, text: () => "noise edge", frameAnchor: "right", dy: -9, textAnchor: "end", fill: "var(--warm)", fontWeight: 600 }) : null,
+          Plot.ruleY([own.edge], { stroke: "var(--warm)", strokeWidth: 1.6, strokeDasharray: "6 4" }),
+          Plot.text([own.edge], {
+            y: (edge) => edge,
+            text: () => "noise edge",
+            frameAnchor: "right",
+            dy: -9,
+            textAnchor: "end",
+            fill: "var(--warm)",
+            fontWeight: 600,
+          }),
           own.dimension ? Plot.ruleX([own.dimension + 0.5], { stroke: "var(--soft)", strokeDasharray: "2 3" }) : null,
-          own.dimension ? Plot.text([own.dimension + 0.5], { x: (at) => at, text: () => "measured in detail ←", frameAnchor: "top", dy: -8, textAnchor: own.dimension > rows.length / 2 ? "end" : "start", fill: "var(--soft)" }) : null,
+          own.dimension
+            ? Plot.text([own.dimension + 0.5], {
+                x: (at) => at,
+                text: () => (own.dimension > rows.length / 2 ? "measured in detail" : "← measured in detail"),
+                frameAnchor: "top",
+                dx: own.dimension > rows.length / 2 ? -6 : 6,
+                dy: 4,
+                textAnchor: own.dimension > rows.length / 2 ? "end" : "start",
+                fill: "var(--soft)",
+              })
+            : null,
           Plot.dot(above, { x: "rank", y: "variance", r: many ? 2.5 : 4, fill: "var(--synthetic)" }),
-          Plot.dot(rows.filter((row) => !row.above), { x: "rank", y: "variance", r: many ? 1.8 : 3.5, stroke: "var(--soft)" }),
+          Plot.dot(
+            rows.filter((row) => !row.above),
+            { x: "rank", y: "variance", r: many ? 1.8 : 3.5, stroke: "var(--soft)" },
+          ),
           Plot.tip(rows, Plot.pointerX({ x: "rank", y: "variance", title: words })),
         ],
       }),
     ),
-    numbersBelow("The variances as a table", ["Direction", "#Variance", "Against the noise"], rows.slice(0, 200).map((row) => [String(row.rank), figure(row.variance), row.above ? "above" : "not above"])),
+    all.length > rows.length
+      ? el(
+          "p",
+          { class: "aside" },
+          "The other " + count(all.length - rows.length) + " directions cannot be told from noise and are not drawn.",
+        )
+      : "",
+    numbersBelow(
+      "The variances as a table",
+      ["Direction", "#Variance", "Against the noise"],
+      rows.map((row) => [String(row.rank), figure(row.variance), row.above ? "above" : "not above"]),
+    ),
   );
 }
 
@@ -95,8 +187,30 @@ function numbersBelow(title, heads, rows) {
     "table",
     { class: "plain" },
     el("caption", {}, title),
-    el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: number(i) }, head.replace("#", ""))))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => (i ? el("td", { class: number(i), "data-head": heads[i].replace("#", "") }, named(cell)) : el("th", { scope: "row" }, named(cell))))))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        heads.map((head, i) => el("th", { scope: "col", class: number(i) }, head.replace("#", ""))),
+      ),
+    ),
+    el(
+      "tbody",
+      {},
+      rows.map((row) =>
+        el(
+          "tr",
+          {},
+          row.map((cell, i) =>
+            i
+              ? el("td", { class: number(i), "data-head": heads[i].replace("#", "") }, named(cell))
+              : el("th", { scope: "row" }, named(cell)),
+          ),
+        ),
+      ),
+    ),
   );
   return el("details", {}, el("summary", {}, title), table);
 }

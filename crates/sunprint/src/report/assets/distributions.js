@@ -52,9 +52,17 @@ function distribution(width, bars, categories, large) {
   const middle = (row) => placed(scale === "log" ? Math.sqrt(row.low * row.high) : (row.low + row.high) / 2, scale);
   const time = scale === "date" || scale === "datetime";
   const ends = rows.length ? [placed(rows[0].low, scale), placed(rows[rows.length - 1].high, scale)] : [0, 1];
-  const x = { domain: ends, type: time ? "utc" : scale === "log" ? "log" : "linear", label: null, tickSize: 3, insetLeft: 1, insetRight: 1 };
+  const x = {
+    domain: ends,
+    type: time ? "utc" : scale === "log" ? "log" : "linear",
+    label: null,
+    tickSize: 3,
+    insetLeft: 1,
+    insetRight: 1,
+  };
   if (scale === "categories" || !large) x.axis = null;
-  else if (!time) Object.assign(x, { ticks: Math.max(3, Math.floor(width / 90)), tickFormat: scale === "log" ? undefined : figure });
+  else if (!time)
+    Object.assign(x, { ticks: Math.max(3, Math.floor(width / 90)), tickFormat: scale === "log" ? undefined : figure });
   const marks = [
     Plot.rectY(rows, {
       x1: (row) => placed(row.low, scale),
@@ -67,11 +75,22 @@ function distribution(width, bars, categories, large) {
     Plot.ruleY([0], { stroke: "var(--line)" }),
   ];
   if (!large && scale !== "categories" && rows.length) {
-    const end = (value, frameAnchor) => Plot.text([speltShort(value, scale)], { text: Plot.identity, frameAnchor, dy: 13, fill: "currentColor" });
+    const end = (value, frameAnchor) =>
+      Plot.text([speltShort(value, scale)], { text: Plot.identity, frameAnchor, dy: 13, fill: "currentColor" });
     marks.push(end(rows[0].low, "bottom-left"), end(rows[rows.length - 1].high, "bottom-right"));
   }
   if (hasReal) marks.push(Plot.line(outline(rows, scale), { stroke: "var(--real)", strokeWidth: large ? 1.8 : 1.4 }));
-  marks.push(Plot.tip(rows, Plot.pointerX({ x: middle, y: (row) => Math.max(row.synthetic || 0, row.real || 0), title: tipOf, anchor: "bottom" })));
+  marks.push(
+    Plot.tip(
+      rows,
+      Plot.pointerX({
+        x: middle,
+        y: (row) => Math.max(row.synthetic || 0, row.real || 0),
+        title: tipOf,
+        anchor: "bottom",
+      }),
+    ),
+  );
   return plotted({
     width,
     height: large ? 240 : scale === "categories" ? 56 : 72,
@@ -80,7 +99,9 @@ function distribution(width, bars, categories, large) {
     marginTop: large ? 24 : 6,
     marginBottom: large && scale !== "categories" ? 30 : scale === "categories" ? 4 : 22,
     x,
-    y: large ? { domain: [0, top * 1.05], label: "share of rows", tickFormat: percent, ticks: 4 } : { domain: [0, top * 1.05], axis: null },
+    y: large
+      ? { domain: [0, top * 1.05], label: "share of rows", tickFormat: percent, ticks: 4 }
+      : { domain: [0, top * 1.05], axis: null },
     marks,
   });
 }
@@ -99,16 +120,47 @@ function categoryBars(width, categories) {
   const hasReal = rows.some((row) => isNumber(row.real));
   return plotted({
     width,
-    height: rows.length * 26 + 44,
+    height: rows.length * 26 + 60,
+    marginTop: 12,
+    marginBottom: 40,
     marginLeft: narrow ? 110 : 200,
     marginRight: 20,
-    x: { label: "share of rows", tickFormat: percent, ticks: narrow ? 3 : 6, domain: [0, Math.max(...rows.map((row) => Math.max(row.real || 0, row.synthetic)), 1e-9) * 1.05] },
+    x: {
+      label: "share of rows",
+      tickFormat: percent,
+      ticks: narrow ? 3 : 6,
+      domain: [0, Math.max(...rows.map((row) => Math.max(row.real || 0, row.synthetic)), 1e-9) * 1.05],
+    },
     y: { domain: rows.map((row) => row.place), label: null, tickSize: 0, tickFormat: label },
     marks: [
-      Plot.barX(rows, { x: "synthetic", y: "place", fill: "var(--synthetic)", fillOpacity: 0.5, insetTop: 3, insetBottom: 3 }),
-      hasReal ? Plot.barX(rows, { x: "real", y: "place", fill: "none", stroke: "var(--real)", strokeWidth: 1.6, insetTop: 3, insetBottom: 3 }) : null,
+      Plot.barX(rows, {
+        x: "synthetic",
+        y: "place",
+        fill: "var(--synthetic)",
+        fillOpacity: 0.5,
+        insetTop: 3,
+        insetBottom: 3,
+      }),
+      hasReal
+        ? Plot.barX(rows, {
+            x: "real",
+            y: "place",
+            fill: "none",
+            stroke: "var(--real)",
+            strokeWidth: 1.6,
+            insetTop: 3,
+            insetBottom: 3,
+          })
+        : null,
       Plot.ruleX([0], { stroke: "var(--line)" }),
-      Plot.tip(rows, Plot.pointerY({ x: (row) => Math.max(row.real || 0, row.synthetic), y: "place", title: (row) => tipOf({ ...row, words: isolated(row.value) }) })),
+      Plot.tip(
+        rows,
+        Plot.pointerY({
+          x: (row) => Math.max(row.real || 0, row.synthetic),
+          y: "place",
+          title: (row) => tipOf({ ...row, words: isolated(row.value) }),
+        }),
+      ),
     ],
   });
 }
@@ -119,8 +171,19 @@ function spoken(name, bars, categories) {
   if (!rows.length) return "Distribution of " + isolated(name);
   const largest = (key) => rows.reduce((best, row) => ((row[key] || 0) > (best[key] || 0) ? row : best));
   const top = largest("synthetic");
-  const real = rows.some((row) => isNumber(row.real)) ? "; of real ones " + largest("real").words + ", " + percent(largest("real").real) : "";
-  return "Distribution of " + isolated(name) + ": most synthetic rows are at " + top.words + ", " + percent(top.synthetic) + real + ".";
+  const real = rows.some((row) => isNumber(row.real))
+    ? "; of real ones " + largest("real").words + ", " + percent(largest("real").real)
+    : "";
+  return (
+    "Distribution of " +
+    isolated(name) +
+    ": most synthetic rows are at " +
+    top.words +
+    ", " +
+    percent(top.synthetic) +
+    real +
+    "."
+  );
 }
 
 function smallDistribution(name, bars, categories) {
@@ -131,6 +194,10 @@ function largeDistribution(name, bars, categories) {
   const label = spoken(name, bars, categories);
   if (bars) return chart(label, 240, (width) => distribution(width, bars, categories, true));
   const more = categories.length - MOST_CATEGORIES;
-  return el("div", {}, chart(label, Math.min(categories.length, MOST_CATEGORIES) * 26 + 44, (width) => categoryBars(width, categories)),
-    more > 0 ? el("p", { class: "aside" }, count(more) + " rarer categories are not drawn.") : null);
+  return el(
+    "div",
+    {},
+    chart(label, Math.min(categories.length, MOST_CATEGORIES) * 26 + 60, (width) => categoryBars(width, categories)),
+    more > 0 ? el("p", { class: "aside" }, count(more) + " rarer categories are not drawn.") : null,
+  );
 }

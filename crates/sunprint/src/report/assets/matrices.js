@@ -46,7 +46,9 @@ function squares(size, value) {
 
 /** Orange below zero, Prussian blue above it. Colours are looked up: there are many squares. */
 function colours() {
-  const scale = isDark() ? ["#ffb066", "#8a4a12", "#1b232e", "#1f5f99", "#8fd0ff"] : ["#7a3300", "#e08b3c", "#f7f7f4", "#4f8fc4", "#00264d"];
+  const scale = isDark()
+    ? ["#ffb066", "#8a4a12", "#1b232e", "#1f5f99", "#8fd0ff"]
+    : ["#7a3300", "#e08b3c", "#f7f7f4", "#4f8fc4", "#00264d"];
   const smooth = d3.piecewise(d3.interpolateRgb, scale);
   const table = d3.range(256).map((i) => d3.rgb(smooth(i / 255)).formatHex());
   return (t) => table[Math.round(Math.max(0, Math.min(1, t)) * 255)];
@@ -62,7 +64,12 @@ function matrix(width, grid, most) {
     y: { axis: null, domain: [grid.side, 0] },
     color: { type: "diverging", domain: [-most, most], interpolate: colours(), clamp: true },
     marks: [
-      Plot.raster(grid.values, { width: grid.side, height: grid.side, fill: Plot.identity, imageRendering: "pixelated" }),
+      Plot.raster(grid.values, {
+        width: grid.side,
+        height: grid.side,
+        fill: Plot.identity,
+        imageRendering: "pixelated",
+      }),
       Plot.frame({ stroke: "var(--line)" }),
     ],
   });
@@ -80,7 +87,13 @@ function under(event, box, grid) {
 }
 
 function ramp(most) {
-  return el("div", { class: "ramp", "aria-hidden": "true" }, el("span", {}, "−" + figure(most)), el("span", { class: "bar" }), el("span", {}, "+" + figure(most)));
+  return el(
+    "div",
+    { class: "ramp", "aria-hidden": "true" },
+    el("span", {}, "−" + figure(most)),
+    el("span", { class: "bar" }),
+    el("span", {}, "+" + figure(most)),
+  );
 }
 
 function drawMatrices(place) {
@@ -92,19 +105,39 @@ function drawMatrices(place) {
   const difference = (i, j) => (i === j ? 0 : pairIn(synthetic, i, j) - pairIn(real, i, j));
   const readout = el("p", { class: "readout", id: "pair" }, "Point at a matrix to read a pair, or name one below.");
   const say = (target, [i, j]) => {
-    const words = i === j ? " with itself: 1" : real
-      ? ": real " + figure(pairIn(real, i, j)) + ", synthetic " + figure(pairIn(synthetic, i, j)) + ", difference " + signed(difference(i, j))
-      : ": " + figure(pairIn(synthetic, i, j));
+    const words =
+      i === j
+        ? " with itself: 1"
+        : real
+          ? ": real " +
+            figure(pairIn(real, i, j)) +
+            ", synthetic " +
+            figure(pairIn(synthetic, i, j)) +
+            ", difference " +
+            signed(difference(i, j))
+          : ": " + figure(pairIn(synthetic, i, j));
     target.replaceChildren(named(own.names[i]), ...(i === j ? [] : [" and ", named(own.names[j])]), words);
   };
   let largest = 0;
   if (real) for (let at = 0; at < real.length; at++) largest = Math.max(largest, Math.abs(synthetic[at] - real[at]));
-  const views = [["Real", (i, j) => pairIn(real, i, j), 1], ["Synthetic", (i, j) => pairIn(synthetic, i, j), 1], ["Difference", difference, largest || 1]];
+  const views = [
+    ["Real", (i, j) => pairIn(real, i, j), 1],
+    ["Synthetic", (i, j) => pairIn(synthetic, i, j), 1],
+    ["Difference", difference, largest || 1],
+  ];
   const shown = real ? views : [["Release", views[1][1], 1]];
   const step = Math.ceil(size / MOST_SQUARES);
   const figures = shown.map(([title, value, most]) => {
     let grid = null;
-    const label = title + ": correlations of " + count(size) + " coordinates as a matrix of colours, from −" + figure(most) + " to " + figure(most) + ".";
+    const label =
+      title +
+      ": correlations of " +
+      count(size) +
+      " coordinates as a matrix of colours, from −" +
+      figure(most) +
+      " to " +
+      figure(most) +
+      ".";
     const box = chart(label, 200, (width) => matrix(width, (grid = grid || squares(size, value)), most), true);
     box.addEventListener("pointermove", (event) => {
       const pair = grid && under(event, box, grid);
@@ -113,14 +146,25 @@ function drawMatrices(place) {
     return el("figure", { class: "matrix" }, el("figcaption", {}, title), box, ramp(most));
   });
   place.append(el("div", { class: "matrices" + (real ? "" : " single") }, figures), readout);
-  if (step > 1) place.append(el("p", { class: "aside" }, "Every square stands for " + step + " × " + step + " pairs and shows the largest of them."));
+  if (step > 1)
+    place.append(
+      el(
+        "p",
+        { class: "aside" },
+        "Every square stands for " + step + " × " + step + " pairs and shows the largest of them.",
+      ),
+    );
   place.append(lookup(own.names, say));
 }
 
 /** Two fields in which a pair can be named. */
 function lookup(names, say) {
   const places = new Map(names.map((name, i) => [name, i]));
-  const options = el("datalist", { id: "coordinates" }, names.map((name) => el("option", { value: name })));
+  const options = el(
+    "datalist",
+    { id: "coordinates" },
+    names.map((name) => el("option", { value: name })),
+  );
   const answer = el("p", { class: "readout", role: "status" });
   const fields = ["First column of a pair", "Second column of a pair"].map((label) => {
     const input = el("input", { type: "text", list: "coordinates", autocomplete: "off", spellcheck: "false" });
@@ -132,5 +176,11 @@ function lookup(names, say) {
     else answer.textContent = "";
   };
   fields.forEach((field) => field.input.addEventListener("input", look));
-  return el("div", { class: "tools lookup" }, fields.map((field) => field.whole), options, answer);
+  return el(
+    "div",
+    { class: "tools lookup" },
+    fields.map((field) => field.whole),
+    options,
+    answer,
+  );
 }

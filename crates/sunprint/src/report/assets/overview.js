@@ -3,12 +3,19 @@
 function drawBudget(place) {
   const stages = page.privacy.stages.filter((stage) => stage.share > 0);
   if (!stages.length) return;
-  const label = "Where the budget went: " + stages.map((stage) => isolated(stage.name) + " " + percent(stage.share)).join(", ") + ".";
+  const label =
+    "Where the budget went: " +
+    stages.map((stage) => isolated(stage.name) + " " + percent(stage.share)).join(", ") +
+    ".";
   place.append(
     chart(label, stages.length * 40 + 8, (width) =>
       bars(
         width,
-        stages.map((stage) => ({ name: stage.name, value: stage.share, title: stage.name + ": " + percent(stage.share) + "\n" + shortened(stage.mechanism, 48) })),
+        stages.map((stage) => ({
+          name: stage.name,
+          value: stage.share,
+          title: stage.name + ": " + percent(stage.share) + "\n" + shortened(stage.mechanism, 48),
+        })),
         { format: percent, domain: [0, Math.min(1, Math.max(...stages.map((stage) => stage.share)) * 1.1)] },
       ),
     ),
@@ -22,7 +29,13 @@ function drawDistances(place) {
     value: distance.w1,
     low: distance.interval ? distance.interval[0] : null,
     high: distance.interval ? distance.interval[1] : null,
-    title: name + ": " + figure(distance.w1) + (distance.interval ? "\n95 % interval " + figure(distance.interval[0]) + " to " + figure(distance.interval[1]) : ""),
+    title:
+      name +
+      ": " +
+      figure(distance.w1) +
+      (distance.interval
+        ? "\n95 % interval " + figure(distance.interval[0]) + " to " + figure(distance.interval[1])
+        : ""),
     ...look,
   });
   const rows = [
@@ -30,8 +43,11 @@ function drawDistances(place) {
     row("synthetic", synthetic, {}),
     row("ceiling: noise", ceiling, { hatched: true }),
   ];
-  const label = "W1 of whole rows: " + rows.map((one) => one.name + " " + figure(one.value)).join(", ") + ". Shorter is better.";
+  const label =
+    "W1 of whole rows: " + rows.map((one) => one.name + " " + figure(one.value)).join(", ") + ". Shorter is better.";
   place.append(
-    chart(label, rows.length * 40 + 44, (width) => bars(width, rows, { format: figure, label: "W1, shorter is better", ticks: figure })),
+    chart(label, rows.length * 40 + 44, (width) =>
+      bars(width, rows, { format: figure, label: "W1, shorter is better", ticks: figure }),
+    ),
   );
 }

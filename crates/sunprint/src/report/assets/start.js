@@ -2,7 +2,9 @@
 
 function startSaving() {
   document.getElementById("save").addEventListener("click", () => {
-    const address = URL.createObjectURL(new Blob([document.getElementById("numbers").textContent], { type: "application/json" }));
+    const address = URL.createObjectURL(
+      new Blob([document.getElementById("numbers").textContent], { type: "application/json" }),
+    );
     const name = (page.dataset || "report").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "") || "report";
     const link = el("a", { href: address, download: name + ".json", hidden: true });
     document.body.append(link);
@@ -19,7 +21,10 @@ function startCopying() {
     const say = (words) => (document.getElementById("copied").textContent = words);
     const text = document.getElementById("citation").textContent;
     const copied = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject();
-    copied.then(() => say("Copied."), () => say("Not allowed here: select the text instead."));
+    copied.then(
+      () => say("Copied."),
+      () => say("Not allowed here: select the text instead."),
+    );
   });
 }
 

@@ -7,6 +7,7 @@ const SHOWN = 25;
 const ON_PAPER = 60;
 
 function compared(a, b) {
+  if (a === b) return 0;
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a).localeCompare(String(b), "en", { numeric: true });
 }
@@ -43,28 +44,29 @@ function enhanced(table) {
   if (rows.length < 2) return;
   const by = (row, i) => {
     const cell = row.cells[i];
-    return cell.dataset.by === undefined ? cell.textContent : cell.dataset.by === "-inf" ? -Infinity : Number(cell.dataset.by);
+    return cell.dataset.by === undefined
+      ? cell.textContent
+      : cell.dataset.by === "-inf"
+        ? -Infinity
+        : Number(cell.dataset.by);
   };
   let words = "";
   let most = SHOWN;
   const more = el("button", { type: "button", class: "more" });
+  const paper = el("p", { class: "paper aside" });
   const show = () => {
-    let found = 0;
-    for (const row of body.rows) {
-      const fits = !words || row.textContent.toLowerCase().includes(words);
-      if (fits) found += 1;
-      row.hidden = !fits || found > most;
-      row.classList.toggle("beyond", fits && found > most);
-    }
+    const fitting = words ? rows.filter((row) => row.textContent.toLowerCase().includes(words)) : rows;
+    const found = fitting.length;
+    body.replaceChildren(...fitting.slice(0, most));
     more.hidden = found <= most;
     more.textContent = "Show all " + count(found) + " rows";
+    paper.textContent = found > most ? "On paper: the first " + count(most) + " of " + count(found) + " rows." : "";
     return found;
   };
   heads.forEach((head, i) =>
     sortButton(head, () => {
       const descending = turned(heads, head, head.classList.contains("number"));
       rows.sort((a, b) => (descending ? -1 : 1) * compared(by(a, i), by(b, i)));
-      body.append(...rows);
       show();
     }),
   );
@@ -74,17 +76,21 @@ function enhanced(table) {
   if (rows.length <= SHOWN) return;
   const status = el("span", { role: "status", class: "status" });
   scroll.before(
-    el("div", { class: "tools" }, searchField("Search these rows", (text) => {
-      words = text;
-      status.textContent = count(show()) + " of " + count(rows.length) + " rows";
-    }), status),
+    el(
+      "div",
+      { class: "tools" },
+      searchField("Search these rows", (text) => {
+        words = text;
+        status.textContent = count(show()) + " of " + count(rows.length) + " rows";
+      }),
+      status,
+    ),
   );
   more.addEventListener("click", () => {
     most = Infinity;
     show();
-    rows[0].closest("table").focus();
   });
-  scroll.after(more);
+  scroll.after(more, paper);
   show();
 }
 
@@ -99,14 +105,21 @@ function list(spec) {
   let size = SHOWN;
   let words = "";
   const body = el("tbody");
-  const heads = spec.columns.map((column) => el("th", { scope: "col", class: column.number ? "number" : null }, column.words));
+  const heads = spec.columns.map((column) =>
+    el("th", { scope: "col", class: column.number ? "number" : null }, column.words),
+  );
   const status = el("span", { role: "status", class: "status" });
   const previous = el("button", { type: "button" }, "Previous");
   const next = el("button", { type: "button" }, "Next");
   const found = () => (words ? rows.filter((row) => spec.text(row).toLowerCase().includes(words)) : rows);
   const line = (row) => {
     const cells = spec.columns.map((column, i) => {
-      if (i > 0) return el("td", { class: column.number ? "number" : column.class || null, "data-head": column.words }, column.cell(row));
+      if (i > 0)
+        return el(
+          "td",
+          { class: column.number ? "number" : column.class || null, "data-head": column.words },
+          column.cell(row),
+        );
       const button = el("button", { type: "button", class: "name", "aria-expanded": "false" }, column.cell(row));
       return el("th", { scope: "row" }, button, column.below ? column.below(row) : null);
     });
@@ -133,10 +146,13 @@ function list(spec) {
     forget(body);
     body.replaceChildren(...all.slice(first, last).map(line));
     const of = words ? count(all.length) + " found of " + count(rows.length) : count(rows.length);
-    status.textContent = all.length ? count(first + 1) + " to " + count(last) + " of " + of : "None found of " + count(rows.length);
+    status.textContent = all.length
+      ? count(first + 1) + " to " + count(last) + " of " + of
+      : "None found of " + count(rows.length);
     previous.disabled = first === 0;
     next.disabled = last >= all.length;
     pages.hidden = all.length <= size;
+    paper.textContent = last - first < rows.length ? "On paper: " + status.textContent + "." : "";
   };
   previous.addEventListener("click", () => ((first -= size), show()));
   next.addEventListener("click", () => ((first += size), show()));
@@ -144,24 +160,37 @@ function list(spec) {
     if (!column.by) return;
     sortButton(heads[i], (head) => {
       const descending = turned(heads, head, Boolean(column.number));
-      rows.sort((a, b) => (descending ? -1 : 1) * compared(column.by(a), column.by(b)));
+      const by = (row) => (column.number && !isNumber(column.by(row)) ? -Infinity : column.by(row));
+      rows.sort((a, b) => (descending ? -1 : 1) * compared(by(a), by(b)));
       first = 0;
       show();
     });
     if (column.sorted) heads[i].setAttribute("aria-sort", column.sorted);
   });
   const pages = el("div", { class: "pages" }, previous, next);
-  const table = el("table", { class: "list" }, el("caption", {}, spec.caption), el("thead", {}, el("tr", {}, heads)), body);
-  const tools = el("div", { class: "tools" }, searchField(spec.search, (text) => {
-    words = text;
-    first = 0;
-    show();
-  }), status);
+  const paper = el("p", { class: "paper aside" });
+  const table = el(
+    "table",
+    { class: "list" },
+    el("caption", {}, spec.caption),
+    el("thead", {}, el("tr", {}, heads)),
+    body,
+  );
+  const tools = el(
+    "div",
+    { class: "tools" },
+    searchField(spec.search, (text) => {
+      words = text;
+      first = 0;
+      show();
+    }),
+    status,
+  );
   paperWatchers.push((paper) => {
     if (size === (paper ? ON_PAPER : SHOWN)) return;
     size = paper ? ON_PAPER : SHOWN;
-    show();
+    if (found().length > SHOWN) show();
   });
   show();
-  return el("div", { class: "listed" }, tools, el("div", { class: "scroll" }, table), pages);
+  return el("div", { class: "listed" }, tools, el("div", { class: "scroll" }, table), pages, paper);
 }

@@ -6,7 +6,8 @@ const page = JSON.parse(document.getElementById("numbers").textContent);
 function el(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+    if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return element;
@@ -100,7 +101,11 @@ function span(value, scale) {
 
 /** A description list of names and values. */
 function facts(pairs, attributes) {
-  return el("dl", attributes || { class: "facts" }, pairs.map(([name, what]) => el("div", {}, el("dt", {}, name), el("dd", {}, what))));
+  return el(
+    "dl",
+    attributes || { class: "facts" },
+    pairs.map(([name, what]) => el("div", {}, el("dt", {}, name), el("dd", {}, what))),
+  );
 }
 
 /** What the two tables look like in charts. The forms differ, not only the colours. */

@@ -4,7 +4,7 @@ use super::super::page::{
     ColumnPanel, CorrelationPanel, DistancePanel, Learning, Origin, Page, PlanePanel, PredictedPanel, SpectrumPanel,
     StrataPanel, ValidityPanel,
 };
-use super::parts::{Cell, Panel, badge, class, count, figure, heads, named, percent, place, table};
+use super::parts::{Cell, Panel, badge, class, count, figure, heads, name_heads, named, percent, place, table};
 use super::promise;
 use crate::evaluate::Distance;
 use crate::markup::escaped;
@@ -57,6 +57,14 @@ pub fn headline(page: &Page) -> String {
     )
 }
 
+/// A reason as a sentence: with a capital letter, and a full stop.
+fn sentence(reason: &str) -> String {
+    let mut letters = reason.trim().chars();
+    let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+    let stop = if reason.trim_end().ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}
+
 /// Why panels are missing.
 pub fn absent(page: &Page) -> String {
     if page.absent.is_empty() {
@@ -77,7 +85,7 @@ pub fn absent(page: &Page) -> String {
         _ => "Another panel",
     };
     let line = |absent: &super::super::page::Absent| {
-        format!("<dt>{}</dt>\n<dd dir=\"auto\">{}</dd>\n", title(absent.panel), escaped(&absent.why))
+        format!("<dt>{}</dt>\n<dd dir=\"auto\">{}</dd>\n", title(absent.panel), escaped(&sentence(&absent.why)))
     };
     format!(
         "<section class=\"panel absent\" id=\"absent\" aria-labelledby=\"absent-title\">\n\
@@ -213,14 +221,16 @@ fn plane(own: &PlanePanel) -> String {
 
 fn spectrum(own: &SpectrumPanel) -> String {
     let above = own.variances.iter().filter(|variance| **variance > own.edge).count();
-    let measured = own
-        .dimension
-        .map_or(String::new(), |dimension| format!(" {} were measured in detail.", count(dimension as u64)));
+    let measured = own.dimension.map_or(String::new(), |dimension| {
+        let were = if dimension == 1 { "was" } else { "were" };
+        format!(" {} {were} measured in detail.", count(dimension as u64))
+    });
     format!(
-        "<p class=\"lead\">{} of {} directions stand out of the noise: their released variance is above {}. The others \
-         cannot be told from noise.{measured}</p>\n{}",
+        "<p class=\"lead\">{} of {} directions {} out of the noise: a released variance above {} can be told from it, \
+         others cannot.{measured}</p>\n{}",
         count(above as u64),
         count(own.variances.len() as u64),
+        if above == 1 { "stands" } else { "stand" },
         figure(own.edge),
         place("spectrum-chart")
     )
@@ -262,8 +272,14 @@ fn learning((i, own): (usize, &Learning)) -> String {
 }
 
 fn strata(own: &StrataPanel) -> String {
-    let mut words: Vec<&str> = own.labels.iter().map(String::as_str).collect();
-    words.extend(["#Real rows", "#Real share", "#Synthetic share", "#Error of means", "#Error of deviations"]);
+    let mut heads_of = name_heads(&own.labels);
+    heads_of.extend(heads(&[
+        "#Real rows",
+        "#Real share",
+        "#Synthetic share",
+        "#Error of means",
+        "#Error of deviations",
+    ]));
     let rows: Vec<Vec<Cell>> = (own.strata.iter())
         .map(|stratum| {
             let mut row: Vec<Cell> = stratum.values.iter().map(|value| Cell::name(value)).collect();
@@ -284,7 +300,7 @@ fn strata(own: &StrataPanel) -> String {
          Shares differ by {} in total variation.{left_out}</p>\n{}{}",
         figure(own.variation),
         place("strata-chart"),
-        table("Groups, smallest first; errors in units of the widths", false, &heads(&words), &rows)
+        table("Groups, smallest first; errors in units of the widths", false, &heads_of, &rows)
     )
 }
 
@@ -334,4 +350,20 @@ fn cited(cite: &str) -> String {
          <span role=\"status\" id=\"copied\"></span></p>\n",
         escaped(cite)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn a_reason_becomes_a_sentence() {
+        for (reason, whole) in [
+            ("it needs the real rows", "It needs the real rows."),
+            ("It needs the real rows.", "It needs the real rows."),
+            ("`synth` made it", "`synth` made it."),
+        ] {
+            assert_eq!(sentence(reason), whole);
+        }
+    }
 }

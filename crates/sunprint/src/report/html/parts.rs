@@ -126,6 +126,11 @@ pub fn heads(words: &[&str]) -> Vec<Head> {
         .collect()
 }
 
+/// Heads over text, whatever the words begin with: they come from the data.
+pub fn name_heads(words: &[String]) -> Vec<Head> {
+    words.iter().map(|word| Head { words: word.clone(), number: false }).collect()
+}
+
 /// A cell: what it shows, and the number that it is sorted by.
 pub struct Cell {
     shown: String,

@@ -1,7 +1,7 @@
 //! What was promised, without scripts.
 
 use super::super::page::{Privacy, StatementBlock};
-use super::parts::{Cell, heads, named, percent, place, table};
+use super::parts::{Cell, heads, name_heads, named, percent, place, table};
 use crate::markup::escaped;
 
 /// The promise, where the budget went, and the statement to open.
@@ -27,7 +27,7 @@ pub fn privacy(own: &Privacy) -> String {
     };
     let statement: String = (own.statement.iter())
         .map(|section| {
-            let blocks: String = section.blocks.iter().map(block).collect();
+            let blocks: String = section.blocks.iter().map(|one| block(&section.heading, one)).collect();
             format!("<h3>{}</h3>\n{blocks}", escaped(&section.heading))
         })
         .collect();
@@ -44,8 +44,8 @@ pub fn privacy(own: &Privacy) -> String {
     )
 }
 
-/// A block of the statement.
-fn block(block: &StatementBlock) -> String {
+/// A block of the statement, under a heading.
+fn block(heading: &str, block: &StatementBlock) -> String {
     match block {
         StatementBlock::Heading(heading) => format!("<h4>{}</h4>\n", escaped(heading)),
         StatementBlock::Words(words) => format!("<p dir=\"auto\">{}</p>\n", escaped(words)),
@@ -60,10 +60,9 @@ fn block(block: &StatementBlock) -> String {
             format!("<dl>\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
         }
         StatementBlock::Table { head, rows } => {
-            let head: Vec<&str> = head.iter().map(String::as_str).collect();
             let rows: Vec<Vec<Cell>> =
                 rows.iter().map(|row| row.iter().map(|cell| Cell::name(cell)).collect()).collect();
-            table(&format!("By {}", head.join(", ").to_lowercase()), true, &heads(&head), &rows)
+            table(heading, true, &name_heads(head), &rows)
         }
     }
 }
