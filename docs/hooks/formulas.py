@@ -26,9 +26,13 @@ MARKS = re.compile(r"(<p>\s*)?FORMULA(\d{4})ALUMROF(\s*</p>)?")
 # What the converter lays out; of others it would show the contents as they come.
 ENVIRONMENTS = {"align*", "cases", "matrix", "pmatrix", "bmatrix"}
 OPERATORS = {"Sm", "Ps", "Pe"}
+# The converter applies these to what is in braces only.
+STYLED = re.compile(r"\\(mathbb|mathcal|mathsf|mathrm|mathbf)\s*([A-Za-z])(?![A-Za-z])")
+BARS = {"‖", "|"}
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 
 
+SCRIPTED = {NAMESPACE + name for name in ("msub", "msup", "msubsup", "munder", "mover", "munderover")}
 tree.register_namespace("", NAMESPACE[1:-1])
 
 
@@ -38,7 +42,7 @@ class UnknownCommand(ValueError):
 
 def mathml(tex: str, display: bool = False) -> str:
     """MathML for a formula; refuses what would not be shown as meant."""
-    tex = " ".join(tex.split())
+    tex = STYLED.sub(r"\\\1{\2}", " ".join(tex.split()))
     if tex.count("{") != tex.count("}"):
         raise UnknownCommand("braces do not match")
     for name in re.findall(r"\\begin\{(.*?)\}", tex):
@@ -56,11 +60,40 @@ def mathml(tex: str, display: bool = False) -> str:
         text = element.text or ""
         if element.tag == NAMESPACE + "merror" or "\\" in text:
             raise UnknownCommand(f"`{text.strip()}` is unknown")
-        if element.tag == NAMESPACE + "mi" and text and all(unicodedata.category(c) in OPERATORS for c in text):
-            # The converter takes some relations and brackets for names, which get no space around them.
-            element.tag = NAMESPACE + "mo"
-            element.set("stretchy", "false")
+        children = list(element)
+        if element.tag == NAMESPACE + "msup" and (children[1].text or "") == "′":
+            # The sign stands high already; as an exponent it would be tiny.
+            element.tag, children[1].tag = NAMESPACE + "mrow", NAMESPACE + "mo"
+            children[1].attrib.update(lspace="0", rspace="0")
+        for child, follower in zip(children, [*children[1:], None]):
+            set_space(child, follower)
     return tree.tostring(root, encoding="unicode")
+
+
+def set_space(element, follower) -> None:
+    """Mends what the converter leaves to chance: which signs are operators, and the space around them."""
+    text = (element.text or "").strip()
+    mark = element
+    if element.tag in SCRIPTED and len(element):
+        mark, text = element[0], (element[0].text or "").strip()
+    if mark.tag not in (NAMESPACE + "mi", NAMESPACE + "mo") or not text:
+        return
+    if mark.tag == NAMESPACE + "mi" and all(unicodedata.category(c) in OPERATORS for c in text):
+        # Relations and brackets that were taken for names would get no space at all.
+        mark.tag = NAMESPACE + "mo"
+        mark.set("stretchy", "false")
+    elif text in BARS and "fence" not in mark.attrib:
+        # Bars of a norm: as high as the line, whichever side they are on.
+        mark.tag = NAMESPACE + "mo"
+        mark.attrib.update(stretchy="false", lspace="0", rspace="0")
+    elif text == "/":
+        mark.attrib.update(lspace="0.06em", rspace="0.06em")
+    elif len(text) > 1 and text.isascii() and text.isalpha():
+        # The name of a function stands off its argument, unless that is in brackets.
+        inner = "".join(follower.itertext()) if follower is not None else "("
+        space = "0" if inner[:1] in "([{" else "0.167em"
+        mark.tag = NAMESPACE + "mo"
+        mark.attrib.update(form="prefix", lspace="0.12em", rspace=space)
 
 
 def take_out(markdown: str, name: str) -> tuple[str, list[str]]:
