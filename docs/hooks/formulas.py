@@ -28,6 +28,7 @@ ENVIRONMENTS = {"align*", "cases", "matrix", "pmatrix", "bmatrix"}
 OPERATORS = {"Sm", "Ps", "Pe"}
 # The converter applies these to what is in braces only.
 STYLED = re.compile(r"\\(mathbb|mathcal|mathsf|mathrm|mathbf)\s*([A-Za-z])(?![A-Za-z])")
+LIMITS = {"min", "max", "sup", "inf"}
 BARS = {"‖", "|"}
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 
@@ -65,6 +66,8 @@ def mathml(tex: str, display: bool = False) -> str:
             # The sign stands high already; as an exponent it would be tiny.
             element.tag, children[1].tag = NAMESPACE + "mrow", NAMESPACE + "mo"
             children[1].attrib.update(lspace="0", rspace="0")
+        if display and element.tag == NAMESPACE + "msub" and (children[0].text or "") in LIMITS:
+            element.tag = NAMESPACE + "munder"
         for child, follower in zip(children, [*children[1:], None]):
             set_space(child, follower)
     return tree.tostring(root, encoding="unicode")
