@@ -4,6 +4,7 @@ import re
 
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
+HEAD = re.compile(r"<th[ >]")
 CODE = re.compile(r"<code>([^<]*)</code>")
 UNIT = re.compile(r"(?<=\d) (?=(?:%|[GMk]B|µ?s|ms|ns)(?![\w]))")
 # Tables with more columns than this hold numbers, and may be wider than the text.
@@ -19,7 +20,7 @@ def dressed(table: re.Match) -> str:
         return match[0].replace("<code>", '<code class="long">') if len(match[1]) > LONG else match[0]
 
     html = CELL.sub(lambda cell: CODE.sub(code, UNIT.sub("\N{NO-BREAK SPACE}", cell[0])), table[0])
-    many = html.split("</tr>")[0].count("<th") > MANY
+    many = len(HEAD.findall(html)) > MANY
     return f'<div class="wide{" many" if many else ""}">{html}</div>'
 
 
