@@ -150,6 +150,15 @@ class CommandsParse(unittest.TestCase):
                     with self.subTest(place=block.place()):
                         self.assertTrue(block.mark == "before" or commands(block.text))
 
+    def test_what_shows_output_is_run(self):
+        shown = set()
+        for page in pages():
+            for block in blocks(page):
+                if block.language == "console" and not block.mark:
+                    said = [line for _, lines in commands(block.text) for line in lines if line.strip()]
+                    shown |= {page.name} if said else set()
+        self.assertEqual(shown, {"audit.md"}, "an audit takes minutes; everything else can be run")
+
     def test_unknown_options_are_found(self):
         self.assertIsNone(unknown("sunprint fit people.csv --schema people.toml --epsilon 1 -o people.sunprint"))
         self.assertIn("--epsilom", unknown("sunprint fit people.csv --epsilom 1"))
