@@ -87,8 +87,17 @@ pub(crate) fn contained<T>(py: Python<'_>, work: impl FnOnce() -> sunprint::erro
     }
 }
 
-/// What somebody else's code raised: its class alone, for its words may quote a value.
+/// What somebody else's code raised: its class alone, for its words may quote a value. Our own exceptions, which the shell
+/// raises on the way, stay what they are.
 pub(crate) fn foreign(py: Python<'_>, error: &PyErr, what: &str) -> Error {
+    let text = |name: &str| error.value(py).getattr(name).and_then(|text| text.extract::<Option<String>>()).ok().flatten();
+    let ours = py.import("sunprint._errors").and_then(|module| module.getattr("SunprintError"));
+    if ours.is_ok_and(|class| error.is_instance(py, &class))
+        && let Some(sentence) = text("sentence")
+    {
+        let plain = Error::new(Kind::Data, sentence);
+        return text("hint").map_or(plain.clone(), |hint| plain.hint(hint));
+    }
     let name = error.get_type(py).name().map_or_else(|_| "an exception".to_string(), |name| format!("`{name}`"));
     Error::new(Kind::Data, format!("{what} raised {name}"))
         .hint("its message is not repeated, for it may quote a value; try the same outside of sunprint to see it")

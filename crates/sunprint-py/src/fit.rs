@@ -8,7 +8,7 @@ use crate::tables::Handed;
 use crate::watch;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sunprint::error::Result;
 use sunprint::ledger::{Ledger, Reservation};
 use sunprint::run::fit_store_recorded;
@@ -30,10 +30,12 @@ pub(crate) fn fit(
     let options = returned(py, Options::read(options))?;
     let handed = Handed::of(table, format, options.ignore_extra)?;
     // The number of the entry, once the table is opened.
-    let kept = AtomicU64::new(0);
-    let work = |progress: &watch::Watch| measure(handed, schema, &options, &kept, progress);
+    let (kept, read) = (AtomicU64::new(0), AtomicBool::new(false));
+    let work = |progress: &watch::Watch| measure(handed, schema, &options, (&kept, &read), progress);
     watch::run(py, progress, work).map(|inner| Model { inner }).map_err(|error| {
-        let number = kept.load(Ordering::Relaxed);
+        let (number, was_opened) = (kept.load(Ordering::Relaxed), read.load(Ordering::Relaxed));
+        // An exception that takes no attribute is not one of ours; it says as much without.
+        let _ = error.value(py).setattr("charged", was_opened);
         if number > 0 {
             let note = format!("the table was opened, so the charge stays in the ledger, as entry {number}");
             // A note that cannot be added leaves the error as it is.
@@ -47,7 +49,7 @@ fn measure(
     handed: Handed,
     schema: &sunprint::schema::Schema,
     options: &Options,
-    kept: &AtomicU64,
+    (kept, read): (&AtomicU64, &AtomicBool),
     progress: &dyn Progress,
 ) -> Result<sunprint::model::Model> {
     let prepared = options.prepare(schema)?;
@@ -56,9 +58,11 @@ fn measure(
     room.check()?;
     let mut reservation = prepared.charge.reserve()?;
     let open = |reservation: &mut Option<Reservation>| -> Result<()> {
-        let Some(reservation) = reservation else { return Ok(()) };
-        reservation.opened()?;
-        kept.store(reservation.entry().number, Ordering::Relaxed);
+        if let Some(reservation) = reservation {
+            reservation.opened()?;
+            kept.store(reservation.entry().number, Ordering::Relaxed);
+        }
+        read.store(true, Ordering::Relaxed);
         Ok(())
     };
     let opened = if handed.shows_its_columns() {

@@ -50,6 +50,12 @@ impl Pass {
         self.inner.pass.number
     }
 
+    /// The schema by which values become codes.
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema { inner: self.inner.schema.clone() }
+    }
+
     /// Tallies one part of the table.
     #[pyo3(signature = (part, format=None, ignore_extra=false, progress=None))]
     fn tally(
@@ -74,7 +80,8 @@ impl Pass {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
-        Ok((py.get_type::<Pass>().getattr("from_text")?, self.texts()))
+        // A function of the shell: what is pickled names it, and any worker has it.
+        Ok((py.import("sunprint._protocol")?.getattr("_pass_of")?, self.texts()))
     }
 }
 
@@ -129,6 +136,28 @@ impl Tally {
             Ok(whole)
         })?;
         Ok(Tally { of: Arc::clone(&first.of), inner: whole })
+    }
+
+    fn __add__(&self, py: Python<'_>, other: &Bound<'_, Tally>) -> PyResult<Tally> {
+        let whole = contained(py, || {
+            let mut whole = self.copy()?;
+            whole.merge(other.get().copy()?)?;
+            Ok(whole)
+        })?;
+        Ok(Tally { of: Arc::clone(&self.of), inner: whole })
+    }
+
+    /// `sum` begins with 0, the tally of nothing.
+    fn __radd__(&self, py: Python<'_>, other: u8) -> PyResult<Tally> {
+        if other != 0 {
+            return Err(PyTypeError::new_err("a tally is added to tallies alone"));
+        }
+        Ok(Tally { of: Arc::clone(&self.of), inner: contained(py, || self.copy())? })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Pass))> {
+        let of = Pass { inner: Arc::clone(&self.of) };
+        Ok((py.import("sunprint._protocol")?.getattr("_tally_of")?, (self.to_secret_bytes(py), of)))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -23,8 +23,9 @@ pub(crate) enum Handed {
     File(Input),
     /// Something with `__arrow_c_stream__` or `__arrow_c_array__`.
     Frame(Py<PyAny>),
-    /// An iterator of such things. Their columns are known when the first one is here.
-    Parts(Py<PyIterator>),
+    /// An iterator of such things. Their columns are known when the first one is here; where the shell made the iterator,
+    /// that one has no rows.
+    Parts { iterator: Py<PyIterator>, begins_empty: bool },
 }
 
 /// A table whose shape was checked.
@@ -45,12 +46,13 @@ impl Handed {
         if object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")? {
             return Ok(Handed::Frame(object.clone().unbind()));
         }
-        Ok(Handed::Parts(object.try_iter()?.unbind()))
+        let begins_empty = object.hasattr("begins_empty")?;
+        Ok(Handed::Parts { iterator: object.try_iter()?.unbind(), begins_empty })
     }
 
     /// Whether the columns can be known before a row is read.
     pub(crate) fn shows_its_columns(&self) -> bool {
-        !matches!(self, Handed::Parts(_))
+        !matches!(self, Handed::Parts { begins_empty: false, .. })
     }
 
     /// Checks the shape.
@@ -65,7 +67,7 @@ impl Handed {
                 let reader = Python::attach(|py| reader_of(object.bind(py)))?;
                 Batches::new(&reader.schema().fields().clone(), schema, PLACE, ignore_extra, Read(reader))
             }
-            Handed::Parts(iterator) => {
+            Handed::Parts { iterator, .. } => {
                 let mut parts = Parts { iterator: Some(iterator), current: None };
                 let fields = parts.begin()?;
                 Batches::new(&fields, schema, PLACE, ignore_extra, parts)
