@@ -24,7 +24,7 @@ def kilobytes(what):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(what))
 
 kind, path, schema, epsilon, delta = json.loads(sys.argv[1])
-frame = polars.read_parquet(path, rechunk=False)
+frame = polars.read_parquet(path)
 if kind == "pandas":
     import pandas
     frame = pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
