@@ -25,6 +25,8 @@ pub enum Kind {
     Protocol,
     /// A ledger is damaged, from a newer version, or held by another program.
     Ledger,
+    /// Whoever watched the work wanted it to end.
+    Stopped,
 }
 
 /// The one error type of the library.

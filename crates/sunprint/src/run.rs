@@ -7,8 +7,10 @@ use crate::model::{BLOCK, Draw, Model};
 use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
-use crate::source::{Drawn, Progress, Store, Table, TableWriter, Unit, in_order};
+use crate::source::{BatchMaker, Drawn, Progress, Store, Table, TableWriter, Unit, go_on, in_order};
 use crate::tally::{Pass, Tally};
+use arrow_array::RecordBatch;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Work that takes fewer seconds is not announced.
@@ -119,4 +121,30 @@ pub fn write_rows(draw: &Draw<'_>, table: &mut TableWriter, progress: &dyn Progr
         draw.fill(block, rows);
         progress.advance(rows.rows() as u64);
     })
+}
+
+/// Draws some blocks of rows as Arrow batches, on all cores and in order. The rows are those that [`write_rows`] writes.
+pub fn draw_batches(
+    draw: &Draw<'_>,
+    blocks: Range<u64>,
+    maker: &BatchMaker,
+    progress: &dyn Progress,
+    take: impl FnMut(RecordBatch) -> Result<()>,
+) -> Result<()> {
+    let step = maker.blocks_of(BLOCK as usize);
+    let last = blocks.end.min(draw.blocks());
+    let mut first = blocks.start;
+    let next = move || {
+        go_on(progress)?;
+        let some = first..first.saturating_add(step).min(last);
+        first = some.end;
+        Ok(Some(some).filter(|some| !some.is_empty()))
+    };
+    let make = |some: Range<u64>| {
+        maker.batch(some, |block, rows| {
+            draw.fill(block, rows);
+            progress.advance(rows.rows() as u64);
+        })
+    };
+    in_order(next, make, take)
 }

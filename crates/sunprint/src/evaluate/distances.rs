@@ -7,7 +7,7 @@ use crate::math::stream::Stream;
 use crate::math::student;
 use crate::math::transport::{Points, wasserstein1};
 use crate::schema::{Block, Form, HOT, Schema};
-use crate::source::{Progress, Table, Unit, in_order};
+use crate::source::{Progress, Table, Unit, go_on, in_order};
 use crate::tally::codes::Q;
 use serde::Serialize;
 
@@ -128,9 +128,9 @@ pub fn distances(
     };
     let mut work = work.into_iter();
     let done = if rows[0].saturating_mul(rows[1]) <= SIDE_BY_SIDE {
-        in_order(|| Ok(work.next()), solve, take)
+        in_order(|| go_on(progress).map(|()| work.next()), solve, take)
     } else {
-        work.try_for_each(|item| take(solve(item)?))
+        work.try_for_each(|item| go_on(progress).and_then(|()| take(solve(item)?)))
     };
     progress.done();
     done?;

@@ -5,7 +5,7 @@
 //! its place in the file.
 
 use super::place::{Format, Input};
-use super::{Layout, Progress, arrow_in, parquet_in, text_in};
+use super::{Layout, Progress, arrow_in, go_on, parquet_in, text_in};
 use crate::error::Result;
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
@@ -42,6 +42,7 @@ pub(super) trait Taker {
 
 /// Reads a whole file once, on all cores. Gives its layout: the columns that the schema describes.
 pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
+    let takers = &Watched { takers, progress };
     let layout = match input.format()? {
         Format::Parquet => parquet_in::read(input, schema, progress, takers),
         Format::Arrow => arrow_in::read(input, schema, progress, takers),
@@ -49,6 +50,38 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, take
     };
     progress.done();
     layout
+}
+
+/// Takers that take nothing more once the work is to end.
+pub(super) struct Watched<'a> {
+    pub(super) takers: &'a dyn Takers,
+    pub(super) progress: &'a dyn Progress,
+}
+
+struct WatchedOne<'a> {
+    taker: Box<dyn Taker + 'a>,
+    progress: &'a dyn Progress,
+}
+
+impl Takers for Watched<'_> {
+    fn taker(&self) -> Box<dyn Taker + '_> {
+        Box::new(WatchedOne { taker: self.takers.taker(), progress: self.progress })
+    }
+
+    fn slab_bytes(&self) -> usize {
+        self.takers.slab_bytes()
+    }
+}
+
+impl Taker for WatchedOne<'_> {
+    fn take(&mut self, place: u64, codes: Codes) -> Result<()> {
+        go_on(self.progress)?;
+        self.taker.take(place, codes)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.taker.close()
+    }
 }
 
 /// The rows of one chunk at most: two megabytes of codes, small enough to share among cores, large enough to amortise

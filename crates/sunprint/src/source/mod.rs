@@ -9,6 +9,7 @@ mod arrow_in;
 mod arrow_needs;
 mod arrow_out;
 mod atomic;
+mod batches;
 mod check;
 mod chunks;
 mod fields;
@@ -38,6 +39,7 @@ mod words;
 mod writer;
 
 pub use atomic::AtomicFile;
+pub use batches::{BatchMaker, Batches};
 pub use check::{CheckReport, ColumnReport, check};
 pub use guard::panic_is_caught;
 pub use layout::{Layout, Physical, PhysicalType};
@@ -48,6 +50,8 @@ pub use store::{Kept, Store};
 pub use table::Table;
 pub(crate) use threads::in_order;
 pub use writer::{Drawn, TableWriter};
+
+use crate::error::{Error, Kind, Result};
 
 /// What a job is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,15 @@ pub trait Progress: Sync {
     fn done(&self);
     /// Something worth knowing before a long job begins.
     fn note(&self, _: &str) {}
+    /// Whether the job should end early, with an error of [`Kind::Stopped`]. Asked between chunks of rows.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Ends a job whose watcher wants it to end.
+pub(crate) fn go_on(progress: &dyn Progress) -> Result<()> {
+    if progress.stopped() { Err(Error::new(Kind::Stopped, "the work was stopped")) } else { Ok(()) }
 }
 
 /// Nobody watches.

@@ -1,12 +1,13 @@
 //! What a fit reads its rows from: codes in memory, in a spill file, or the input once more.
 
+use super::batches::Batches;
 use super::chunks::{self, Taker, Takers};
 use super::keeper::{Keeper, Keeping};
 use super::mark::{Mark, changed, changed_between_passes};
 use super::place::Input;
 use super::room::Room;
 use super::spill::Spill;
-use super::{Layout, Progress, Silent, Unit, threads, words};
+use super::{Layout, Progress, Unit, go_on, threads, words};
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
@@ -19,12 +20,11 @@ use std::sync::{Mutex, PoisonError};
 /// Every pass gives the same tally, bit for bit, whether the codes are in memory, in a spill file or made again from
 /// the input.
 pub struct Store {
-    input: Input,
     schema: Schema,
     layout: Layout,
     rows: u64,
-    /// What the input looked like when it was opened; `None` for a stream.
-    mark: Option<Mark>,
+    /// The input, and what it looked like when it was opened; `None` for a stream and for batches.
+    again: Option<(Input, Mark)>,
     keeping: Keeping,
     room: u64,
 }
@@ -56,7 +56,20 @@ impl Store {
         if rows == 0 {
             return Err(words::no_rows(&input.place()));
         }
-        Ok(Store { input: input.clone(), schema: schema.clone(), layout, rows, mark, keeping, room: room.bytes })
+        let again = mark.map(|mark| (input.clone(), mark));
+        Ok(Store { schema: schema.clone(), layout, rows, again, keeping, room: room.bytes })
+    }
+
+    /// Reads a table that comes as batches, once: what does not fit in memory goes into a spill file.
+    pub fn of_batches(batches: Batches, schema: &Schema, room: &Room, progress: &dyn Progress) -> Result<Store> {
+        let place = batches.place().to_string();
+        let keeper = Keeper::new(room, schema.width(), schema.strata(), false, u64::MAX);
+        let layout = batches.read(schema, progress, &keeper)?;
+        let (rows, keeping) = keeper.finish();
+        if rows == 0 {
+            return Err(words::no_rows(&place));
+        }
+        Ok(Store { schema: schema.clone(), layout, rows, again: None, keeping, room: room.bytes })
     }
 
     /// The number of rows, which is public.
@@ -97,15 +110,19 @@ impl Store {
 
     /// Reads the input once more. It must be the file that was read first.
     fn answer_again(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
-        let same = || self.mark.as_ref().is_some_and(|mark| mark.holds(&self.input));
-        let changed = || changed_between_passes(&self.input.place());
+        let Some((input, mark)) = &self.again else {
+            return Err(Error::new(Kind::Io, "the table can be read only once").hint(SPENT));
+        };
+        let same = || mark.holds(input);
+        let changed = || changed_between_passes(&input.place());
         if !same() {
             return Err(changed());
         }
         let answers = Answers::new(pass, progress, self.room);
-        let read = chunks::read(&self.input, &self.schema, &Silent, &answers);
+        let read = chunks::read(input, &self.schema, &Quiet(progress), &answers);
         let tally = answers.finish();
         match read {
+            Err(error) if error.kind() == Kind::Stopped => Err(error),
             _ if !same() => Err(changed()),
             // It was read to its end before, so it is another file in whatever disguise, unless the disk failed.
             Err(error) if error.kind() == Kind::Io => Err(error.hint(SPENT)),
@@ -116,6 +133,18 @@ impl Store {
     }
 }
 
+/// Someone who hears nothing and may still end the work.
+pub(super) struct Quiet<'a>(pub(super) &'a dyn Progress);
+
+impl Progress for Quiet<'_> {
+    fn start(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn advance(&self, _: u64) {}
+    fn done(&self) {}
+    fn stopped(&self) -> bool {
+        self.0.stopped()
+    }
+}
+
 const SPENT: &str = "noise may have been drawn already: the whole epsilon counts as spent; check the disk";
 
 /// Answers a pass from chunks in memory, on all cores.
@@ -123,7 +152,7 @@ pub(super) fn answer(pass: &Pass, chunks: &[Codes], progress: &dyn Progress) -> 
     let answers = Answers::new(pass, progress, 0);
     let mut chunks = chunks.iter();
     threads::share(
-        |_| Ok(chunks.next()),
+        |_| go_on(progress).map(|()| chunks.next()),
         || answers.one(),
         |one, _, codes| {
             one.add(codes);
@@ -140,7 +169,7 @@ fn answer_from_file(pass: &Pass, spill: &Spill, progress: &dyn Progress) -> Resu
     let mut parts = spill.parts().into_iter();
     let lost = |_| Error::new(Kind::Io, "the spill file cannot be read back").hint(SPENT);
     threads::share(
-        |_| Ok(parts.next()),
+        |_| go_on(progress).map(|()| parts.next()),
         || (answers.one(), Codes::with_capacity(pass.width, 0), Wiped(Vec::new())),
         |(one, codes, bytes), _, part| {
             let over = std::mem::replace(codes, Codes::with_capacity(pass.width, 0));
@@ -154,7 +183,7 @@ fn answer_from_file(pass: &Pass, spill: &Spill, progress: &dyn Progress) -> Resu
 }
 
 /// Tallies every row it is given: one growing tally for each thread, merged at the end.
-struct Answers<'a> {
+pub(super) struct Answers<'a> {
     pass: &'a Pass,
     progress: &'a dyn Progress,
     whole: Mutex<Tally>,
@@ -163,7 +192,7 @@ struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    fn new(pass: &'a Pass, progress: &'a dyn Progress, room: u64) -> Self {
+    pub(super) fn new(pass: &'a Pass, progress: &'a dyn Progress, room: u64) -> Self {
         Answers { pass, progress, whole: Mutex::new(pass.empty()), room }
     }
 
@@ -171,7 +200,7 @@ impl<'a> Answers<'a> {
         One { answers: self, tallying: self.pass.begin() }
     }
 
-    fn finish(self) -> Tally {
+    pub(super) fn finish(self) -> Tally {
         self.whole.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

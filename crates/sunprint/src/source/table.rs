@@ -1,5 +1,6 @@
 //! The sensitive table in memory, as codes.
 
+use super::batches::Batches;
 use super::chunks::{self, Shelf};
 use super::place::Input;
 use super::{Layout, Progress, Unit, store, threads, words};
@@ -28,6 +29,17 @@ impl Table {
         let rows = chunks.iter().map(Codes::rows).sum();
         let table = Table { chunks, layout, rows, width: schema.width() };
         if table.rows == 0 { Err(words::no_rows(&input.place())) } else { Ok(table) }
+    }
+
+    /// Reads a table that comes as batches.
+    pub fn of_batches(batches: Batches, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
+        let place = batches.place().to_string();
+        let shelf = Shelf::default();
+        let layout = batches.read(schema, progress, &shelf)?;
+        let chunks = shelf.into_chunks();
+        let rows = chunks.iter().map(Codes::rows).sum();
+        let table = Table { chunks, layout, rows, width: schema.width() };
+        if table.rows == 0 { Err(words::no_rows(&place)) } else { Ok(table) }
     }
 
     /// A table from codes in memory, in chunks of rows, with the schema's own columns as its layout. Refuses chunks

@@ -6,7 +6,7 @@ use super::place::{Format, Output};
 use super::squeeze::{Press, press};
 use super::target::{Target, Trouble};
 use super::text_out::TextRows;
-use super::{Layout, threads};
+use super::{Layout, Physical, threads};
 use crate::door::{Door, Gate, Value};
 use crate::error::Result;
 use crate::schema::{Block, Column, Form as BlockForm, Schema};
@@ -79,6 +79,19 @@ impl Outlet {
     }
 }
 
+/// Where each column of a layout takes its values from; refuses a layout of other columns.
+pub(super) fn outlets<'a>(
+    schema: &'a Schema,
+    layout: &'a Layout,
+    place: &str,
+) -> Result<Vec<(Outlet, &'a Physical, &'a Column)>> {
+    let columns = layout.match_schema(schema, place)?;
+    let blocks = schema.blocks();
+    let outlet =
+        |(physical, &c): (&'a Physical, &usize)| (Outlet::new(schema, &blocks, c), physical, &schema.columns[c]);
+    Ok(layout.columns.iter().zip(&columns).map(outlet).collect())
+}
+
 #[inline]
 pub(super) fn of_category(gate: &Gate, category: u32) -> (Value<'_>, usize) {
     (gate.decode_category(category), category as usize)
@@ -102,15 +115,8 @@ pub struct TableWriter {
 impl TableWriter {
     /// Begins an output.
     pub fn create(output: &Output, format: Format, schema: &Schema, layout: &Layout) -> Result<TableWriter> {
-        let columns = layout.match_schema(schema, &output.place())?;
+        let outlets = outlets(schema, layout, &output.place())?;
         let (target, trouble) = Target::begin(output)?;
-        let blocks = schema.blocks();
-        let outlets: Vec<(Outlet, &super::Physical, &Column)> = layout
-            .columns
-            .iter()
-            .zip(&columns)
-            .map(|(physical, &c)| (Outlet::new(schema, &blocks, c), physical, &schema.columns[c]))
-            .collect();
         let begin = || -> std::result::Result<(Shape, Joint), Failed> {
             Ok(match format {
                 Format::Parquet => {

@@ -1,0 +1,180 @@
+//! Tables that come as Arrow batches out of somebody else's memory, and synthetic rows as such batches.
+//!
+//! A frame of another library is read where it lies: its columns are encoded slice by slice, on all cores, and nothing but
+//! codes is kept.
+
+use super::arrow_out::{ArrowRows, Columns};
+use super::chunks::{self, Taker, Takers, Watched, most_rows};
+use super::guard::guarded;
+use super::place::Input;
+use super::plan::Plan;
+use super::store::{Answers, Quiet};
+use super::writer::{Drawn, outlets};
+use super::{Layout, Progress, Unit, arrays, threads};
+use crate::door::Door;
+use crate::error::{Error, Kind, Result};
+use crate::schema::Schema;
+use crate::tally::{Pass, Tally};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Fields, SchemaRef};
+use std::ops::Range;
+
+/// Rows that one worker takes at a time, at most.
+const SLICE: usize = 8192;
+
+/// A table that comes batch by batch. Nothing is read until somebody wants its rows. No `Debug`.
+pub struct Batches {
+    place: String,
+    layout: Layout,
+    /// The names and types that every batch must have.
+    fields: Fields,
+    /// The columns that are read, by their numbers.
+    numbers: Vec<usize>,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
+    rest: Option<RecordBatch>,
+    slice: usize,
+}
+
+impl Batches {
+    /// Refuses columns that are not those of the schema, and types that cannot hold what it says. `place` names the table
+    /// in errors; with `ignore_extra`, columns that the schema does not describe are left out.
+    pub fn new(
+        fields: &Fields,
+        schema: &Schema,
+        place: &str,
+        ignore_extra: bool,
+        batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+    ) -> Result<Batches> {
+        let wanted = Input::new("-", None).ignoring_extra(ignore_extra);
+        let numbers = wanted.wanted(fields.iter().map(|field| field.name().as_str()), Some(schema));
+        let layout = arrays::layout(fields, &numbers, Some(schema), place)?;
+        layout.match_schema(schema, place)?;
+        let fields = fields.clone();
+        let slice = most_rows(schema.width()).min(SLICE);
+        Ok(Batches { place: place.to_string(), layout, fields, numbers, batches: Box::new(batches), rest: None, slice })
+    }
+
+    /// What errors call it.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The columns that are read, for an output of the same form.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Answers a pass from these rows alone: one part of a table. A part may be empty.
+    pub fn answer(self, schema: &Schema, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        answer(pass, progress, |quiet, answers| self.read(schema, quiet, answers))
+    }
+
+    /// The next few rows.
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let refused = |rule: &str| Error::new(Kind::Data, rule).at(&self.place);
+        loop {
+            if let Some(batch) = self.rest.take().filter(|batch| batch.num_rows() > 0) {
+                let taken = batch.num_rows().min(self.slice);
+                self.rest = Some(batch.slice(taken, batch.num_rows() - taken));
+                return Ok(Some(batch.slice(0, taken)));
+            }
+            let unread = || refused("a batch of the table cannot be read").hint("hand over the table in another form");
+            let Some(batch) = guarded(|| self.batches.next()).ok_or_else(unread)?.transpose()? else {
+                return Ok(None);
+            };
+            // Whether a field says that it may have nulls depends on the rows, in some libraries.
+            let alike = |one: &Field, other: &Field| (one.name(), one.data_type()) == (other.name(), other.data_type());
+            let schema = batch.schema();
+            let same_length = schema.fields().len() == self.fields.len();
+            if !same_length || !schema.fields().iter().zip(&self.fields).all(|(one, other)| alike(one, other)) {
+                return Err(refused("a batch has other columns than the first")
+                    .hint("every batch of a table must have the same columns, with the same types"));
+            }
+            self.rest = Some(batch.project(&self.numbers).map_err(|_| unread())?);
+        }
+    }
+
+    /// Reads everything once, on all cores.
+    pub(super) fn read(mut self, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
+        let takers = Watched { takers, progress };
+        let layout = self.layout.clone();
+        let plan = Plan::new(schema, &layout.match_schema(schema, &self.place)?);
+        let door = Door::new(schema);
+        progress.start(&format!("reading {}", self.place), None, Unit::Rows);
+        let read = threads::share(
+            |_| self.next_rows(),
+            || takers.taker(),
+            |taker: &mut Box<dyn Taker + '_>, place, batch: RecordBatch| {
+                taker.take(place, plan.encode(&door, batch.columns(), 0..batch.num_rows()))?;
+                progress.advance(batch.num_rows() as u64);
+                Ok(())
+            },
+            |taker| taker.close(),
+        );
+        progress.done();
+        read.map(|()| layout)
+    }
+}
+
+impl Input {
+    /// Answers a pass from the rows of this file alone: one part of a table.
+    pub fn answer(&self, schema: &Schema, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        answer(pass, progress, |quiet, answers| chunks::read(self, schema, quiet, answers))
+    }
+}
+
+/// The tally of everything that `read` hands over. Rows are counted where they are tallied, and not where they are read.
+fn answer(
+    pass: &Pass,
+    progress: &dyn Progress,
+    read: impl FnOnce(&dyn Progress, &dyn Takers) -> Result<Layout>,
+) -> Result<Tally> {
+    progress.start(&format!("measuring, pass {}", pass.number), None, Unit::Rows);
+    let answers = Answers::new(pass, progress, 0);
+    let outcome = read(&Quiet(progress), &answers);
+    progress.done();
+    outcome.map(|_| answers.finish())
+}
+
+/// Values of one batch, about: 8 MB of numbers.
+const BATCH_VALUES: usize = 1 << 20;
+
+/// Makes Arrow batches of drawn rows, with the names, the order and the types of a layout.
+pub struct BatchMaker {
+    door: Door,
+    rows: ArrowRows,
+    width: usize,
+}
+
+impl BatchMaker {
+    /// For the rows of a schema. Refuses a layout of other columns.
+    pub fn new(schema: &Schema, layout: &Layout) -> Result<BatchMaker> {
+        let rows = ArrowRows::new(&outlets(schema, layout, "the synthetic rows")?);
+        Ok(BatchMaker { door: Door::new(schema), rows, width: schema.width() })
+    }
+
+    /// The columns of every batch.
+    pub fn schema(&self) -> SchemaRef {
+        self.rows.schema()
+    }
+
+    /// How many blocks of rows a batch should have.
+    pub fn blocks_of(&self, block_rows: usize) -> u64 {
+        (BATCH_VALUES / self.width.max(1) / block_rows.max(1)).max(1) as u64
+    }
+
+    /// The batch of some blocks; `draw` makes the block of a number.
+    ///
+    /// # Panics
+    /// If the rows have another number of coordinates than the schema.
+    pub fn batch(&self, blocks: Range<u64>, draw: impl Fn(u64, &mut Drawn)) -> Result<RecordBatch> {
+        let (mut drawn, mut columns) = (Drawn::default(), Columns::default());
+        for block in blocks {
+            draw(block, &mut drawn);
+            assert_eq!(drawn.width, self.width, "batches: rows of the schema's width");
+            columns.extend(&drawn, 0..drawn.rows());
+        }
+        let unmade = |_| Error::new(Kind::Model, "the model's layout does not fit its schema");
+        self.rows.batch(&self.door, &columns).map_err(unmade)
+    }
+}
