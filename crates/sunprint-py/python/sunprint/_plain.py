@@ -18,8 +18,8 @@ Slice: TypeAlias = Callable[[int, int], tuple[str, Any, Any]]
 
 
 def step(columns: int) -> int:
-    """Rows in a slice: about eight megabytes of numbers."""
-    return min(max((1 << 20) // max(columns, 1), 1024), 65_536)
+    """Rows in a slice: about two megabytes of numbers."""
+    return min(max((1 << 18) // max(columns, 1), 1024), 65_536)
 
 
 class Pieces:
