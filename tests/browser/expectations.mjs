@@ -15,6 +15,10 @@ export const expectations = {
   hostile: { bytes: MEGABYTE, charts: WHOLE },
   "hostile-public": { bytes: MEGABYTE, charts: PUBLIC },
   empty: { bytes: 700_000, charts: [] },
+  "real-demo": { bytes: MEGABYTE, charts: WHOLE },
+  "real-demo-public": { bytes: MEGABYTE, charts: PUBLIC },
+  "real-wide": { bytes: 4 * MEGABYTE, charts: WHOLE },
+  "real-wide-public": { bytes: 4 * MEGABYTE, charts: PUBLIC },
 };
 
 /** For every other page. */
