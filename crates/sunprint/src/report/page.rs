@@ -3,9 +3,15 @@
 //! Every panel says where its numbers come from ([`Origin`]): some may be published, others must not. A panel that is
 //! missing has nothing to show, and [`Page::absent`] says why.
 
+mod learning;
+mod predicted;
+
 use crate::evaluate::{ColumnFigures, Distances, Errors, PairError};
 use crate::markup::base64;
 use serde::Serialize;
+
+pub use learning::{ClassLearning, Learning, LearningPanel, Weight};
+pub use predicted::{Predicted, PredictedColumn, PredictedPair, PredictedPanel, PublicBars};
 
 /// The version of the form.
 pub const FORMAT: u32 = 1;
@@ -284,66 +290,6 @@ pub struct SpectrumPanel {
     pub dimension: Option<usize>,
 }
 
-/// What can be learnt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LearningPanel {
-    /// Where it comes from.
-    pub origin: Origin,
-    /// A label at a time.
-    pub labels: Vec<Learning>,
-}
-
-/// A logistic regression for one label, learnt from real rows and from synthetic ones, asked about other real rows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Learning {
-    /// The label.
-    pub label: String,
-    /// Its classes.
-    pub classes: Vec<String>,
-    /// Rows that each of the two learnt from.
-    pub training: usize,
-    /// Real rows that both were asked about, and neither learnt from.
-    pub testing: usize,
-    /// The part told rightly by the one that learnt from real rows.
-    pub real: f64,
-    /// The part told rightly by the one that learnt from synthetic rows.
-    pub synthetic: f64,
-    /// The part of the commonest class: what anybody can tell.
-    pub commonest: f64,
-    /// Class by class: (class, its rows among those asked about, told rightly after real, after synthetic).
-    pub by_class: Vec<ClassLearning>,
-    /// The largest weights of either, largest first.
-    pub weights: Vec<Weight>,
-    /// Weights that are not listed.
-    pub more_weights: usize,
-}
-
-/// How well one class is told.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClassLearning {
-    /// The class.
-    pub class: String,
-    /// Its rows among those asked about.
-    pub rows: usize,
-    /// The part of them told rightly after learning from real rows.
-    pub real: Option<f64>,
-    /// The same after learning from synthetic rows.
-    pub synthetic: Option<f64>,
-}
-
-/// A weight of both logistic regressions, for a coordinate in units of its width.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Weight {
-    /// The class; of two classes the second.
-    pub class: String,
-    /// The coordinate.
-    pub coordinate: String,
-    /// Learnt from real rows.
-    pub real: f64,
-    /// Learnt from synthetic rows.
-    pub synthetic: f64,
-}
-
 /// Stratum by stratum.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StrataPanel {
@@ -398,73 +344,6 @@ pub struct RuleKept {
     pub of: u64,
     /// The share of missing cells in the real table and in the synthetic one, where they are allowed.
     pub missing: Option<[f64; 2]>,
-}
-
-/// How accurate the release should be.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PredictedPanel {
-    /// Where it comes from.
-    pub origin: Origin,
-    /// How often the fit was repeated on rows drawn from the model.
-    pub runs: usize,
-    /// The part of the truths that the intervals are meant to hold: 0.9.
-    pub level: f64,
-    /// Columns, in the order of the schema.
-    pub columns: Vec<PredictedColumn>,
-    /// The typical error of the correlations over all pairs.
-    pub correlations: Option<f64>,
-    /// The strongest correlations with their intervals.
-    pub pairs: Vec<PredictedPair>,
-}
-
-/// What the release says of one column, and how sure that is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PredictedColumn {
-    /// Its name.
-    pub name: String,
-    /// Its kind, as in the schema.
-    pub kind: &'static str,
-    /// Numbers: mean, standard deviation, quantiles. Categories: shares.
-    pub figures: Vec<Predicted>,
-    /// The distribution of the drawn rows. None for categories.
-    pub bars: Option<PublicBars>,
-}
-
-/// A histogram of drawn rows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PublicBars {
-    /// As in [`Bars`].
-    pub edges: Vec<f64>,
-    /// As in [`Bars`].
-    pub scale: &'static str,
-    /// Shares.
-    pub synthetic: Vec<f64>,
-}
-
-/// A number of the release and where the real one should be.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Predicted {
-    /// `mean`, `standard deviation`, `5 %`, `25 %`, `median`, `75 %`, `95 %`, `missing`, or a category.
-    pub name: String,
-    /// What the release says, in the column's own unit, or a share.
-    pub value: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-/// A correlation of the release and where the real one should be.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PredictedPair {
-    /// The two coordinates.
-    pub columns: [String; 2],
-    /// What the release says, and its interval.
-    pub value: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
 }
 
 #[cfg(test)]
