@@ -43,7 +43,7 @@ fn no_transcript_shows_a_panic() {
 }
 
 /// A sentence of each kind of error, as some transcript shows it; or why the command line cannot come to it.
-const KINDS: [(&str, Result<&str, &str>); 8] = [
+const KINDS: [(&str, Result<&str, &str>); 9] = [
     ("Usage", Ok("`epsilon` must be a number between")),
     ("Schema", Ok("is still \"?\"")),
     ("Data", Ok("and the header names 3 columns")),
@@ -52,6 +52,7 @@ const KINDS: [(&str, Result<&str, &str>); 8] = [
     ("Model", Ok("this is not a whole Sunprint model")),
     ("Protocol", Err("the local runner answers every pass with its own tally")),
     ("Ledger", Ok("this is not a ledger of Sunprint")),
+    ("Stopped", Err("whoever stops the command line ends its process")),
 ];
 
 #[test]
