@@ -7,7 +7,7 @@
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{Array, ArrayRef, RecordBatchReader, make_array};
+use arrow_array::{ArrayRef, RecordBatchReader, make_array};
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -18,7 +18,9 @@ const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
 /// The batches of an object with `__arrow_c_stream__`.
-pub(crate) fn import_stream(object: &Bound<'_, PyAny>) -> PyResult<std::result::Result<RecordBatchStreamReader, ArrowError>> {
+pub(crate) fn import_stream(
+    object: &Bound<'_, PyAny>,
+) -> PyResult<std::result::Result<RecordBatchStreamReader, ArrowError>> {
     let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds a valid, aligned stream by the rules of the PyCapsule interface, and the
@@ -57,14 +59,4 @@ pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &arrow_schema::Schema)
     let exported = FFI_ArrowSchema::try_from(schema);
     let unable = |_| pyo3::exceptions::PyTypeError::new_err("these columns cannot be handed over as Arrow");
     PyCapsule::new_with_value(py, exported.map_err(unable)?, SCHEMA)
-}
-
-/// Capsules with one column.
-pub(crate) fn export_array<'py>(
-    py: Python<'py>,
-    array: &dyn Array,
-) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-    let unable = |_| pyo3::exceptions::PyTypeError::new_err("this column cannot be handed over as Arrow");
-    let (array, schema) = arrow_array::ffi::to_ffi(&array.to_data()).map_err(unable)?;
-    Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
 }

@@ -90,7 +90,8 @@ pub(crate) fn contained<T>(py: Python<'_>, work: impl FnOnce() -> sunprint::erro
 /// What somebody else's code raised: its class alone, for its words may quote a value. Our own exceptions, which the shell
 /// raises on the way, stay what they are.
 pub(crate) fn foreign(py: Python<'_>, error: &PyErr, what: &str) -> Error {
-    let text = |name: &str| error.value(py).getattr(name).and_then(|text| text.extract::<Option<String>>()).ok().flatten();
+    let text =
+        |name: &str| error.value(py).getattr(name).and_then(|text| text.extract::<Option<String>>()).ok().flatten();
     let ours = py.import("sunprint._errors").and_then(|module| module.getattr("SunprintError"));
     if ours.is_ok_and(|class| error.is_instance(py, &class))
         && let Some(sentence) = text("sentence")

@@ -36,7 +36,9 @@ impl Model {
         let write = || -> Result<()> {
             let mut file = sunprint::source::AtomicFile::create(&path)?;
             file.write_all(self.inner.to_json().as_bytes()).map_err(|_| {
-                Error::new(Kind::Io, "the model cannot be written").at(path.display().to_string()).hint("check the disk")
+                Error::new(Kind::Io, "the model cannot be written")
+                    .at(path.display().to_string())
+                    .hint("check the disk")
             })?;
             file.finish()
         };
@@ -88,8 +90,7 @@ impl Model {
         let format = returned(py, format.map(str::parse::<Format>).transpose())?;
         watch::run(py, progress, |watch| {
             let output = Output::new(path, format);
-            let mut table =
-                TableWriter::create(&output, output.format()?, self.inner.schema(), &self.inner.layout())?;
+            let mut table = TableWriter::create(&output, output.format()?, self.inner.schema(), &self.inner.layout())?;
             watch.start("drawing", Some(rows), Unit::Rows);
             write_rows(&self.inner.draw(rows, seed), &mut table, watch)?;
             table.finish()

@@ -30,9 +30,9 @@ pub(crate) struct Described {
 #[pymethods]
 impl Pass {
     #[staticmethod]
-    fn from_text(py: Python<'_>, pass: &str, schema: &str) -> PyResult<Pass> {
+    fn from_text(py: Python<'_>, pass_: &str, schema: &str) -> PyResult<Pass> {
         let read = || -> Result<Pass> {
-            let (pass, schema) = (tally::Pass::from_json(pass)?, sunprint::schema::Schema::parse(schema, "the pass")?);
+            let (pass, schema) = (tally::Pass::from_json(pass_)?, sunprint::schema::Schema::parse(schema, "the pass")?);
             if (pass.width, pass.strata) != (schema.width(), schema.strata()) {
                 return Err(Error::new(Kind::Protocol, "the pass and its schema do not belong together"));
             }
@@ -68,9 +68,7 @@ impl Pass {
     ) -> PyResult<Tally> {
         let handed = Handed::of(part, format, ignore_extra)?;
         let Described { pass, schema } = &*self.inner;
-        let tally = watch::run(py, progress, |watch| {
-            handed.open(schema, ignore_extra)?.answer(schema, pass, watch)
-        })?;
+        let tally = watch::run(py, progress, |watch| handed.open(schema, ignore_extra)?.answer(schema, pass, watch))?;
         Ok(Tally { of: Arc::clone(&self.inner), inner: tally })
     }
 

@@ -1,6 +1,6 @@
 //! Rows as Arrow batches: what is drawn, and what the shell makes of frames that do not speak Arrow.
 
-use crate::capsules::{export_array, export_schema, export_stream};
+use crate::capsules::{export_schema, export_stream};
 use crate::{columns, errors};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -96,11 +96,5 @@ impl Rows {
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         export_schema(py, &self.schema)
-    }
-
-    /// The columns one by one, as arrays of a single batch, for libraries that build frames from columns.
-    fn batches_of(&self, py: Python<'_>, number: usize) -> PyResult<Vec<(Py<PyCapsule>, Py<PyCapsule>)>> {
-        let export = |array: ArrayRef| export_array(py, array.as_ref()).map(|(schema, array)| (schema.unbind(), array.unbind()));
-        self.arrays(number).into_iter().map(export).collect()
     }
 }

@@ -186,7 +186,8 @@ impl Parts {
     /// Pulls the first part and gives its columns.
     fn begin(&mut self) -> Result<Fields> {
         let first = self.pull()?.ok_or_else(|| {
-            Error::new(Kind::Data, "the iterator gives no batch").hint("a generator that was used up gives nothing more")
+            Error::new(Kind::Data, "the iterator gives no batch")
+                .hint("a generator that was used up gives nothing more")
         })?;
         let schema: SchemaRef = first.schema();
         self.current = Some(first);

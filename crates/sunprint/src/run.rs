@@ -8,9 +8,9 @@ use crate::plan::Plan;
 use crate::privacy::Budget;
 use crate::schema::Schema;
 use crate::source::{BatchMaker, Drawn, Progress, Store, Table, TableWriter, Unit, go_on, in_order};
+use crate::tally::{Pass, Tally};
 use arrow_array::RecordBatch;
 use std::ops::Range;
-use crate::tally::{Pass, Tally};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Work that takes fewer seconds is not announced.

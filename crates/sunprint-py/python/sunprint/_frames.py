@@ -120,9 +120,9 @@ def _parts(items: Iterator[object], schema: _native.Schema, origin: Origin | Non
 def _to_polars(rows: _native.Rows, schema: _native.Schema, types: dict[str, Any]) -> Any:
     import polars
 
-    frame: Any = polars.from_arrow(rows)
+    frame = polars.DataFrame(rows)
     categories = dict(zip(schema.names, schema.categories, strict=True))
-    enums = {name: polars.Enum(categories[name]) for name in types if categories.get(name)}
+    enums: dict[Any, Any] = {name: polars.Enum(categories[name]) for name in types if categories.get(name)}
     return frame.cast(enums) if enums else frame
 
 

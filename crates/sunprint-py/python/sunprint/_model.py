@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from . import _html, _native
 from ._errors import FileError, UsageError
 from ._frames import Frame, Origin
+from ._options import decimal
 from ._progress import Listener, listening
 from ._schema import Schema
 
@@ -37,13 +39,13 @@ class Receipt:
     @property
     def epsilon(self) -> str:
         """ε, exactly as it was asked for."""
-        return str(self._facts["epsilon"])
+        return decimal(Fraction(self._facts["epsilon"]))
 
     @property
     def delta(self) -> str | None:
         """δ, exactly; ``None`` for a promise without one."""
         delta = self._facts["delta"]
-        return None if delta is None else str(delta)
+        return None if delta is None else decimal(Fraction(delta))
 
     @property
     def rows(self) -> int:

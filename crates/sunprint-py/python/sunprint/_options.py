@@ -29,6 +29,22 @@ def exact(name: str, value: Exact) -> str:
     return str(value)
 
 
+def decimal(number: Fraction) -> str:
+    """As a decimal where that is exact, and as a fraction where it is not."""
+    places = number.denominator
+    for factor in (2, 5):
+        while places % factor == 0:
+            places //= factor
+    if places > 1:
+        return str(number)
+    digits = 0
+    while (number * 10**digits).denominator > 1:
+        digits += 1
+    whole = str(abs(number) * 10**digits).rjust(digits + 1, "0")
+    sign = "-" if number < 0 else ""
+    return sign + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
+
+
 def written(
     *,
     epsilon: Exact | None,

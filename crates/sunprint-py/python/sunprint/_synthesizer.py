@@ -11,7 +11,7 @@ from . import _native
 from ._errors import ChargeWarning, NotFittedError, SunprintError, UsageError
 from ._frames import Frame, Origin, handed
 from ._model import Model, Receipt
-from ._options import Exact, exact, written
+from ._options import Exact, decimal, exact, written
 from ._progress import Listener, listening
 from ._schema import Schema, SchemaLike
 
@@ -214,7 +214,7 @@ class Synthesizer:
         total, where = (before, "by this object") if kept is None else (Fraction(kept[0]), "by the ledger")
         warnings.warn(
             f"data set `{schema.name}` was fitted with this synthesizer before: this fit is a new charge of epsilon "
-            f"{_decimal(more)}, on top of epsilon {_decimal(total)} {where}, {_decimal(total + more)} together",
+            f"{decimal(more)}, on top of epsilon {decimal(total)} {where}, {decimal(total + more)} together",
             ChargeWarning,
             stacklevel=3,
         )
@@ -227,11 +227,3 @@ class Synthesizer:
         model: Model | None = getattr(self, "model_", None)
         return None if model is None else model._repr_html_()
 
-
-def _decimal(number: Fraction) -> str:
-    """As a decimal where that is exact, and as a fraction where it is not."""
-    places = number.denominator
-    for factor in (2, 5):
-        while places % factor == 0:
-            places //= factor
-    return f"{float(number):g}" if places == 1 and Fraction(f"{float(number):g}") == number else str(number)

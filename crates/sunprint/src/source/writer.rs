@@ -87,9 +87,8 @@ pub(super) fn outlets<'a>(
 ) -> Result<Vec<(Outlet, &'a Physical, &'a Column)>> {
     let columns = layout.match_schema(schema, place)?;
     let blocks = schema.blocks();
-    let outlet = |(physical, &c): (&'a Physical, &usize)| {
-        (Outlet::new(schema, &blocks, c), physical, &schema.columns[c])
-    };
+    let outlet =
+        |(physical, &c): (&'a Physical, &usize)| (Outlet::new(schema, &blocks, c), physical, &schema.columns[c]);
     Ok(layout.columns.iter().zip(&columns).map(outlet).collect())
 }
 
