@@ -212,7 +212,9 @@ impl Fit {
     fn next_pass(&self, py: Python<'_>) -> PyResult<Option<Pass>> {
         let next = || -> Result<Option<Pass>> {
             let mut state = self.state();
-            if let State::Fresh(fresh) = std::mem::replace(&mut *state, State::Over) {
+            if matches!(&*state, State::Fresh(_))
+                && let State::Fresh(fresh) = std::mem::replace(&mut *state, State::Over)
+            {
                 let (fit, charge) = *fresh;
                 // The parts are about to be read, wherever they are, so that nothing gives the charge back.
                 let reserved = charge.reserve().and_then(|mut reservation| {

@@ -197,7 +197,9 @@ def _points(points: Any, name: str) -> tuple[Any, int]:
             return matrix.reshape(-1), matrix.shape[1]
         raise DataError(f"`{name}` has {matrix.ndim} dimensions; points have one or two")
     rows = [row if isinstance(row, Sequence) else (row,) for row in points]
-    width = len(rows[0]) if rows else 1
+    if not rows:
+        raise DataError(f"`{name}` has no points", "a distance needs at least one point on each side")
+    width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise DataError(f"the points of `{name}` have different numbers of coordinates")
     return array("d", (float(x) for row in rows for x in row)), width

@@ -91,6 +91,9 @@ class Receipt:
         delta = "" if self.delta is None else f", delta {self.delta}"
         return f"<sunprint.Receipt of {self.dataset}: epsilon {self.epsilon}{delta}, {self.rows} rows>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _receipt_of, (self._model.to_json(),)
+
     def _repr_html_(self) -> str:
         facts = [("data set", self.dataset), ("epsilon", self.epsilon)]
         if self.delta is not None:
@@ -217,6 +220,10 @@ class Model:
 
 def _model_of(text: str, origin: Origin) -> Model:
     return Model(_native.Model.from_json(text.encode(), "the pickled model"), origin)
+
+
+def _receipt_of(text: str) -> Receipt:
+    return Receipt(_native.Model.from_json(text.encode(), "the pickled receipt"))
 
 
 def _count(n: int | None, measured: int) -> int:

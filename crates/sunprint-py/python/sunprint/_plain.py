@@ -77,7 +77,7 @@ def numpy_slice(array: Any, label: str) -> Slice:
 
     def plain(first: int, last: int, dtype: str) -> Any:
         part = array[first:last]
-        return np.ascontiguousarray(part.data if masked else part, dtype=dtype)
+        return np.require(part.data if masked else part, dtype=dtype, requirements=["C", "A"])
 
     if kind in "iuf":
         # Half and long floats have no buffer that is understood everywhere.

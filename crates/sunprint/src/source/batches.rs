@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::{Fingerprint, Marker, Pass, Tally};
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Fields, SchemaRef};
+use arrow_schema::{Field, Fields, SchemaRef};
 use std::ops::Range;
 
 /// Rows that one worker takes at a time, at most.
@@ -26,8 +26,8 @@ const SLICE: usize = 8192;
 pub struct Batches {
     place: String,
     layout: Layout,
-    /// The types that every batch must have.
-    types: Vec<DataType>,
+    /// The names and types that every batch must have.
+    fields: Fields,
     /// The columns that are read, by their numbers.
     numbers: Vec<usize>,
     batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
@@ -49,9 +49,9 @@ impl Batches {
         let numbers = wanted.wanted(fields.iter().map(|field| field.name().as_str()), Some(schema));
         let layout = arrays::layout(fields, &numbers, Some(schema), place)?;
         layout.match_schema(schema, place)?;
-        let types = fields.iter().map(|field| field.data_type().clone()).collect();
+        let fields = fields.clone();
         let slice = most_rows(schema.width()).min(SLICE);
-        Ok(Batches { place: place.to_string(), layout, types, numbers, batches: Box::new(batches), rest: None, slice })
+        Ok(Batches { place: place.to_string(), layout, fields, numbers, batches: Box::new(batches), rest: None, slice })
     }
 
     /// What errors call it.
@@ -93,7 +93,11 @@ impl Batches {
             let Some(batch) = guarded(|| self.batches.next()).ok_or_else(unread)?.transpose()? else {
                 return Ok(None);
             };
-            if !batch.columns().iter().map(|column| column.data_type()).eq(&self.types) {
+            // Whether a field says that it may have nulls depends on the rows, in some libraries.
+            let alike = |one: &Field, other: &Field| (one.name(), one.data_type()) == (other.name(), other.data_type());
+            let schema = batch.schema();
+            let same_length = schema.fields().len() == self.fields.len();
+            if !same_length || !schema.fields().iter().zip(&self.fields).all(|(one, other)| alike(one, other)) {
                 return Err(refused("a batch has other columns than the first")
                     .hint("every batch of a table must have the same columns, with the same types"));
             }
