@@ -38,7 +38,9 @@ class Cluster:
 
     def start_worker(self, number: int) -> None:
         name = f"worker-{number}"
-        options = ["--host", HERE, "--port", "0", "--webui-port", "0", "--cores", "1", "--memory", "600m"]
+        # Spark begins a speculative copy of a task on another host only. Both names are the same address.
+        host = HERE if number == 0 else "localhost"
+        options = ["--host", host, "--port", "0", "--webui-port", "0", "--cores", "1", "--memory", "600m"]
         work = ["--work-dir", str(self.folder / name)]
         self._daemon(name, "org.apache.spark.deploy.worker.Worker", *options, *work, self.master)
 
@@ -76,8 +78,8 @@ class Cluster:
             "spark.ui.showConsoleProgress": "false",
             **{name.replace("__", "."): value for name, value in conf.items()},
         }
-        # The JVM of the driver reads its own settings from here, and not from the session.
-        os.environ.update(_environment())
+        # The JVM of the driver, and the Python of executors, come from here and not from the session.
+        os.environ.update(_environment(), PYSPARK_PYTHON=settings["spark.pyspark.python"])
         builder: Any = SparkSession.builder.master(self.master).appName("sunprint")
         for name, value in settings.items():
             builder = builder.config(name, value)

@@ -45,6 +45,10 @@ class Refusals(OnCluster):
             with self.subTest(column=column):
                 sentence = sentence.replace("daytimeinterval", "")
                 self.refused(frame.selectExpr(*names, column), sunprint.DataError, sentence)
+        # Control: a job is counted.
+        before = self.jobs()
+        self.assertEqual(frame.count(), self.frame().count())
+        self.assertGreater(self.jobs(), before)
         self.refused(frame.drop("age"), sunprint.DataError, "column `age` of the schema is missing")
         self.refused(frame.selectExpr("*", "age as age"), sunprint.DataError, "column `age` appears twice")
         extra = frame.selectExpr("*", f"array(age) as `{CANARY}`")
