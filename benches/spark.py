@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from sunprint.spark import _fit  # noqa: E402
 
 #: The most that an executor may spend on a row, in units of what one machine does.
 BAR = 1.5
+#: How often everything is done.
+TIMES = 3
 
 
 def main() -> int:
@@ -70,17 +73,20 @@ def measured(cluster: Cluster, folder: Path, rows: int, columns: int, partitions
         return answer
 
     _fit.tallied = timed
-    # Twice: the first time, Python starts on the executors.
-    for _ in range(2):
-        heard.clear()
+    # Several times, and the best of them: the first time, Python starts on the executors.
+    for _ in range(TIMES):
         sunprint.spark.fit(frame, known, epsilon=1, ledger="none")
+    best: dict[int, tuple[Any, float]] = {}
+    for what, there in heard:
+        if what.number not in best or there < best[what.number][1]:
+            best[what.number] = (what, there)
     print(f"{rows:,} rows, {columns} columns, {partitions} partitions; processor time in ns for a row")
     print(f"{'pass':>6}{'executor':>12}{'one machine':>14}{'ratio':>8}{'tally':>12}")
     # Batches of the size in which Spark sends them.
     batches = whole.to_batches(max_chunksize=10_000)
     sums = [0.0, 0.0]
-    for what, there in heard:
-        here, size = min((local(what, batches) for _ in range(2)), key=lambda found: found[0])
+    for what, there in best.values():
+        here, size = min((local(what, batches) for _ in range(TIMES)), key=lambda found: found[0])
         sums = [sums[0] + there, sums[1] + here]
         figures = f"{there / rows * 1e9:12.0f}{here / rows * 1e9:14.0f}{there / here:8.2f}{size:>10,} B"
         print(f"{what.number:>6}{figures}")
@@ -90,10 +96,9 @@ def measured(cluster: Cluster, folder: Path, rows: int, columns: int, partitions
 
 def local(what: Any, batches: list[Any]) -> tuple[float, int]:
     """Processor seconds of one tally on this machine, and its bytes."""
-    before = os.times()
+    before = time.process_time()
     tally = sunprint.tally(what, pa.RecordBatchReader.from_batches(batches[0].schema, batches))
-    after = os.times()
-    return after.user + after.system - before.user - before.system, len(tally.to_secret_bytes())
+    return time.process_time() - before, len(tally.to_secret_bytes())
 
 
 def listen(folder: str) -> None:

@@ -130,7 +130,8 @@ impl Batches {
 impl Input {
     /// Answers a pass from the rows of this file alone: one part of a table.
     pub fn answer(&self, schema: &Schema, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
-        answer(pass, None, progress, |quiet, answers| chunks::read(self, schema, quiet, answers)).map(|(tally, _)| tally)
+        answer(pass, None, progress, |quiet, answers| chunks::read(self, schema, quiet, answers))
+            .map(|(tally, _)| tally)
     }
 }
 

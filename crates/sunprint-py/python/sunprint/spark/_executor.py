@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import struct
 from collections.abc import Iterable, Iterator
@@ -129,37 +130,38 @@ def _guarded(work: Any, stream: _Stream) -> Any:
     return outcome
 
 
-def _begun(stream: _Stream, columns: bytes) -> Iterator[Any]:
-    """The batches, after one without rows where there is none: an empty partition has no columns of its own."""
+def _begun(stream: _Stream, columns: bytes) -> Any:
+    """The batches, or one without rows where there is none: an empty partition has no columns of its own."""
     import pyarrow as pa
 
     first = next(stream, None)
     if first is None:
-        schema = pa.ipc.read_schema(pa.py_buffer(columns))
-        yield pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
-        return
-    yield _with_whole_characters(first)
-    for batch in stream:
-        yield _with_whole_characters(batch)
+        return pa.ipc.read_schema(pa.py_buffer(columns)).empty_table()
+    texts = [number for number, field in enumerate(first.schema) if _is_text(field.type)]
+    batches = itertools.chain([first], stream)
+    whole = (_with_whole_characters(batch, texts) for batch in batches) if texts else batches
+    return pa.RecordBatchReader.from_batches(first.schema, whole)
 
 
-def _with_whole_characters(batch: Any) -> Any:
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _with_whole_characters(batch: Any, texts: list[int]) -> Any:
     """Spark's texts may hold any bytes. What is no character becomes U+FFFD, as it does in files."""
     import pyarrow as pa
 
-    columns = batch.columns
-    changed = False
-    for number, column in enumerate(columns):
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            continue
+    for number in texts:
+        column = batch.column(number)
         try:
             column.validate(full=True)
         except pa.ArrowInvalid:
             raw = column.cast(pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary())
-            texts = [None if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
-            columns[number] = pa.array(texts, column.type)
-            changed = True
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema) if changed else batch
+            values = [None if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
+            batch = batch.set_column(number, batch.schema.field(number), pa.array(values, column.type))
+    return batch
 
 
 def _one_thread_for_each_core_of_the_task() -> None:
