@@ -32,7 +32,7 @@ pub(crate) fn fit(
     // The number of the entry, once the table is opened.
     let (kept, read) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = |progress: &watch::Watch| measure(handed, schema, &options, (&kept, &read), progress);
-    watch::run(py, progress, work).map(|inner| Model { inner }).map_err(|error| {
+    watch::run(py, progress, work).map(|inner| Model { inner }).inspect_err(|error| {
         let (number, was_opened) = (kept.load(Ordering::Relaxed), read.load(Ordering::Relaxed));
         // An exception that takes no attribute is not one of ours; it says as much without.
         let _ = error.value(py).setattr("charged", was_opened);
@@ -41,7 +41,6 @@ pub(crate) fn fit(
             // A note that cannot be added leaves the error as it is.
             let _ = error.value(py).call_method1("add_note", (note,));
         }
-        error
     })
 }
 

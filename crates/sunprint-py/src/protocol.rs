@@ -83,6 +83,9 @@ impl Pass {
     }
 }
 
+/// A function of the shell, and what it makes a tally of again.
+type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Pass));
+
 /// The answer of some rows to a pass. **Secret**: exact numbers of private rows, which must stay on machines that may see
 /// the rows themselves.
 #[pyclass(frozen, module = "sunprint")]
@@ -153,7 +156,7 @@ impl Tally {
         Ok(Tally { of: Arc::clone(&self.of), inner: contained(py, || self.copy())? })
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Pass))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let of = Pass { inner: Arc::clone(&self.of) };
         Ok((py.import("sunprint._protocol")?.getattr("_tally_of")?, (self.to_secret_bytes(py), of)))
     }
@@ -250,11 +253,11 @@ impl Fit {
             let mut state = self.state();
             let State::Running(fit, reservation) = &mut *state else { return Err(over()) };
             // Noise is drawn where a tally is absorbed, and nowhere else: this is the last moment before the first.
-            if let Some(mut reservation) = reservation.take() {
-                if let Err(error) = reservation.spend() {
-                    *state = State::Over;
-                    return Err(error);
-                }
+            if let Some(mut reservation) = reservation.take()
+                && let Err(error) = reservation.spend()
+            {
+                *state = State::Over;
+                return Err(error);
             }
             fit.absorb(tally)
         })

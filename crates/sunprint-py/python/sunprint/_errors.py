@@ -10,7 +10,7 @@ class SunprintError(Exception):
     ...     sunprint.Schema({"columns": [{"name": "age", "kind": "integer", "min": 9, "max": 3}]})
     ... except sunprint.SunprintError as error:
     ...     print(error.hint)
-    swap them
+    give the smallest and largest value that the column can have
     """
 
     #: The rule that was broken.

@@ -87,8 +87,8 @@ def handed(table: object, schema: _native.Schema, origin: Origin | None = None) 
     if kind is not None and origin is not None:
         origin.see(table, kind)
     frame: Any = table
-    if kind == "lazy":
-        return frame.collect()
+    if kind in ("polars", "lazy"):
+        return _plain.PolarsSlices(frame.collect() if kind == "lazy" else frame)
     if kind == "pandas":
         return _plain.of_pandas(frame, schema.names)
     if kind == "numpy":
@@ -111,7 +111,7 @@ def _parts(items: Iterator[object], schema: _native.Schema, origin: Origin | Non
         origin = None
         if isinstance(part, str):
             raise DataError("a batch of a table cannot be a file", "give the files one by one, or as one frame")
-        if isinstance(part, _plain.Pieces):
+        if isinstance(part, _plain.Pieces | _plain.PolarsSlices):
             yield from part
         else:
             yield part

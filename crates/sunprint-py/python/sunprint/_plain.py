@@ -15,8 +15,11 @@ from ._errors import DataError
 #: A slice of a column, from one row to another.
 Slice: TypeAlias = Callable[[int, int], tuple[str, Any, Any]]
 
-#: Rows in a slice.
-STEP = 65_536
+
+
+def step(columns: int) -> int:
+    """Rows in a slice: about two megabytes of numbers."""
+    return min(max((1 << 18) // max(columns, 1), 1024), 65_536)
 
 
 class Pieces:
@@ -29,12 +32,26 @@ class Pieces:
 
     def __iter__(self) -> Iterator[_native.Rows]:
         yield self._piece(0, 0)
-        for first in range(0, self._rows, STEP):
-            yield self._piece(first, min(first + STEP, self._rows))
+        rows = step(len(self._columns))
+        for first in range(0, self._rows, rows):
+            yield self._piece(first, min(first + rows, self._rows))
 
     def _piece(self, first: int, last: int) -> _native.Rows:
         parts = [column(first, last) for column in self._columns]
         return _native.Rows.from_columns(self._names, parts, self._labels)
+
+
+class PolarsSlices:
+    """A frame of polars, some rows at a time: where its columns are chunked differently, polars copies what it exports."""
+
+    begins_empty = True
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self._frame.clear()
+        yield from self._frame.iter_slices(step(self._frame.width))
 
 
 def labels(names: Sequence[str], known: Sequence[str]) -> list[str]:
