@@ -105,6 +105,18 @@ class In(InFolder):
         plain = pd.DataFrame({"x": [1, 2, 2], "y": [1, 2, 3]})
         self.assertEqual(tallies(plain.astype({"x": "category"}), known), tallies(plain, known))
 
+    def test_texts_that_are_no_characters(self) -> None:
+        """Arrow says text, the bytes say otherwise: a category that is not listed, as in files, and no harm."""
+        what = sunprint.Schema.build("t", sunprint.categorical("c", ["a", "b"]), sunprint.integer("n", 0, 9))
+        numbers = pa.array([1, 2, 3], pa.int64())
+        odd = pa.py_buffer(b"a\xff\xfe\x80b")
+        for kind, width in ((pa.string(), "<i4"), (pa.large_string(), "<i8")):
+            ends = pa.py_buffer(np.array([0, 1, 4, 5], width).tobytes())
+            texts = pa.Array.from_buffers(kind, 3, [None, ends, odd])
+            whole = pa.array(["a", "z", "b"], kind)
+            answers = [tallies(pa.table({"c": column, "n": numbers}), what) for column in (texts, whole)]
+            self.assertEqual(*answers)
+
     def test_columns_in_another_order_and_extra_ones(self) -> None:
         frame = polars_frame()
         expected = tallies(frame)

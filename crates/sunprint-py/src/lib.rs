@@ -10,6 +10,7 @@ mod columns;
 mod compare;
 mod errors;
 mod fit;
+mod marked;
 mod model;
 mod options;
 mod protocol;
@@ -30,6 +31,8 @@ mod native {
     use crate::compare::{evaluate, plan, wasserstein1};
     #[pymodule_export]
     use crate::fit::{fit, spent};
+    #[pymodule_export]
+    use crate::marked::{check, tally_marked};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -18,13 +18,13 @@ use sunprint::{fit, tally};
 /// What to tally: public, and may be sent anywhere. It carries the schema, so that a worker needs nothing else.
 #[pyclass(frozen, module = "sunprint")]
 pub(crate) struct Pass {
-    inner: Arc<Described>,
+    pub(crate) inner: Arc<Described>,
 }
 
 /// A pass with the schema by which values become codes.
-struct Described {
-    pass: tally::Pass,
-    schema: sunprint::schema::Schema,
+pub(crate) struct Described {
+    pub(crate) pass: tally::Pass,
+    pub(crate) schema: sunprint::schema::Schema,
 }
 
 #[pymethods]
@@ -90,8 +90,8 @@ type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Pass));
 /// the rows themselves.
 #[pyclass(frozen, module = "sunprint")]
 pub(crate) struct Tally {
-    of: Arc<Described>,
-    inner: tally::Tally,
+    pub(crate) of: Arc<Described>,
+    pub(crate) inner: tally::Tally,
 }
 
 impl Tally {

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["Fit", "Model", "Pass", "Rows", "Schema", "Tally", "__version__", "evaluate", "fit", "plan", "spent", "wasserstein1"]
+__all__ = ["Fit", "Model", "Pass", "Rows", "Schema", "Tally", "__version__", "check", "evaluate", "fit", "plan", "spent", "tally_marked", "wasserstein1"]
 
 __version__: str
 
@@ -147,3 +147,5 @@ def plan(
     schema: Schema, rows: int, epsilons: list[str], delta: str | None = None, wish: float | None = None
 ) -> str: ...
 def wasserstein1(a: object, b: object, width: int, metric_name: str) -> tuple[float, float]: ...
+def check(schema: Schema, options: str, like: object) -> None: ...
+def tally_marked(what: Pass, part: object, key: bytes) -> tuple[Tally, bytes]: ...

@@ -2,6 +2,7 @@
 
 use super::figures::{self, Chance};
 use sunprint::evaluate::{ColumnError, Distance, Distances, Errors, PairError};
+use sunprint::receipt::{Block, Section};
 use sunprint::report::page::*;
 
 pub fn privacy() -> Privacy {
@@ -10,7 +11,7 @@ pub fn privacy() -> Privacy {
         share,
         mechanism: mechanism.to_string(),
     };
-    let words = |text: &str| StatementBlock::Words(text.to_string());
+    let words = |text: &str| Block::Words(text.to_string());
     Privacy {
         origin: Origin::Released,
         sentence: "Whoever sees the release can tell hardly better than before whether one row was another: no chance \
@@ -25,17 +26,14 @@ pub fn privacy() -> Privacy {
             stage("covariance", 0.4, "difference of Wishart matrices on the clipped Gram matrix"),
             stage("cells", 0.5, "exact discrete Laplace noise on counts"),
         ],
-        statement: vec![StatementSection {
+        statement: vec![Section {
             heading: "What is promised".to_string(),
             blocks: vec![
                 words("The release is 1-differentially private under the replacement of one row."),
-                StatementBlock::Heading("In numbers".to_string()),
-                StatementBlock::Facts(vec![("ε".to_string(), "1".to_string()), ("δ".to_string(), "0".to_string())]),
-                StatementBlock::List(vec![
-                    "The number of rows is public.".to_string(),
-                    "So is the schema.".to_string(),
-                ]),
-                StatementBlock::Table {
+                Block::Heading("In numbers".to_string()),
+                Block::Facts(vec![("ε".to_string(), "1".to_string()), ("δ".to_string(), "0".to_string())]),
+                Block::List(vec!["The number of rows is public.".to_string(), "So is the schema.".to_string()]),
+                Block::Table {
                     head: vec!["Belief before".to_string(), "Belief after, at most".to_string()],
                     rows: vec![
                         vec!["1 %".to_string(), "2.7 %".to_string()],

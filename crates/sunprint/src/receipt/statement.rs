@@ -8,6 +8,7 @@ use super::{LISTED, Odds, Receipt, checklist, describe};
 use crate::plan::as_float;
 use crate::privacy::{Privacy, Ratio};
 use crate::schema::Schema;
+use serde::Serialize;
 
 /// A privacy statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Statement {
 }
 
 /// A part of a statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Section {
     /// Its heading.
     pub heading: String,
@@ -29,7 +30,8 @@ pub struct Section {
 
 /// Plain text in one of a few forms. Names from the schema stand in it as they are, with control characters made
 /// visible; whoever puts it into a page has to escape it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Block {
     /// The heading of what follows.
     Heading(String),

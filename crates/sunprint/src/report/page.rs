@@ -8,6 +8,7 @@ mod predicted;
 
 use crate::evaluate::{ColumnFigures, Distances, Errors, PairError};
 use crate::markup::base64;
+use crate::receipt::Section;
 use serde::Serialize;
 
 pub use learning::{ClassLearning, Learning, LearningPanel, Weight};
@@ -103,7 +104,7 @@ pub struct Privacy {
     /// Where the budget went.
     pub stages: Vec<StageShare>,
     /// The privacy statement, section by section, as `show --statement` has it.
-    pub statement: Vec<StatementSection>,
+    pub statement: Vec<Section>,
 }
 
 /// Where the spending is written down.
@@ -124,36 +125,6 @@ pub struct StageShare {
     pub share: f64,
     /// What it does with it.
     pub mechanism: String,
-}
-
-/// A section of the statement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StatementSection {
-    /// Its heading.
-    pub heading: String,
-    /// What it says.
-    pub blocks: Vec<StatementBlock>,
-}
-
-/// Text in one of a few forms; never markup.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StatementBlock {
-    /// The heading of what follows.
-    Heading(String),
-    /// Sentences.
-    Words(String),
-    /// Points of equal rank.
-    List(Vec<String>),
-    /// Names, and what is known of each.
-    Facts(Vec<(String, String)>),
-    /// Rows under a heading for each column.
-    Table {
-        /// The headings.
-        head: Vec<String>,
-        /// The rows.
-        rows: Vec<Vec<String>>,
-    },
 }
 
 /// W1 of whole rows.

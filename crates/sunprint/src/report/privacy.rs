@@ -1,8 +1,8 @@
 //! What was promised, as the page shows it: the receipt and the statement, always public.
 
-use super::page::{LedgerEntry, Origin, Privacy, StageShare, StatementBlock, StatementSection};
+use super::page::{LedgerEntry, Origin, Privacy, StageShare};
 use super::round::five;
-use crate::receipt::{Block, Receipt, Section, Statement};
+use crate::receipt::{Receipt, Statement};
 use crate::schema::Schema;
 use std::fmt::Write;
 
@@ -13,10 +13,6 @@ pub(super) fn panel(receipt: &Receipt, schema: &Schema) -> Privacy {
         share: five(stage.share as f64 / stage.of.max(1) as f64),
         mechanism: stage.mechanism.clone(),
     };
-    let section = |section: Section| StatementSection {
-        heading: section.heading,
-        blocks: section.blocks.into_iter().map(block).collect(),
-    };
     let entry = |entry: &crate::ledger::Entry| LedgerEntry { number: entry.number, hash: entry.hash.clone() };
     Privacy {
         origin: Origin::Released,
@@ -26,17 +22,7 @@ pub(super) fn panel(receipt: &Receipt, schema: &Schema) -> Privacy {
         unit: receipt.unit.clone(),
         ledger: receipt.ledger.as_ref().map(entry),
         stages: receipt.stages.iter().map(stage).collect(),
-        statement: Statement::of(receipt, schema).sections.into_iter().map(section).collect(),
-    }
-}
-
-fn block(block: Block) -> StatementBlock {
-    match block {
-        Block::Heading(heading) => StatementBlock::Heading(heading),
-        Block::Words(words) => StatementBlock::Words(words),
-        Block::List(points) => StatementBlock::List(points),
-        Block::Facts(facts) => StatementBlock::Facts(facts),
-        Block::Table { head, rows } => StatementBlock::Table { head, rows },
+        statement: Statement::of(receipt, schema).sections,
     }
 }
 

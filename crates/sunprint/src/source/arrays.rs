@@ -10,7 +10,7 @@ use arrow_array::types::{
     Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, PrimitiveArray};
+use arrow_array::{Array, GenericBinaryArray, PrimitiveArray};
 use arrow_schema::{DataType, Fields, TimeUnit};
 use std::ops::Range;
 
@@ -96,28 +96,22 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
                 f(i, if array.is_null(row) { Raw::Empty } else { Raw::Truth(array.value(row)) });
             });
         }
+        // Texts are read as bytes: a frame of another library may hold what is not UTF-8, whatever its type says.
         DataType::Utf8 => {
-            let array = array.as_string::<i32>();
-            rows.enumerate().for_each(|(i, row)| f(i, text(array.is_null(row), || array.value(row))));
+            let array = GenericBinaryArray::<i32>::from(array.as_string::<i32>().clone());
+            texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
         }
         DataType::LargeUtf8 => {
-            let array = array.as_string::<i64>();
-            rows.enumerate().for_each(|(i, row)| f(i, text(array.is_null(row), || array.value(row))));
+            let array = GenericBinaryArray::<i64>::from(array.as_string::<i64>().clone());
+            texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
         }
         DataType::Utf8View => {
-            let array = array.as_string_view();
-            rows.enumerate().for_each(|(i, row)| f(i, text(array.is_null(row), || array.value(row))));
+            let array = array.as_string_view().clone().to_binary_view();
+            texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
         }
         DataType::LargeBinary => {
             let array = array.as_binary::<i64>();
-            rows.enumerate().for_each(|(i, row)| {
-                if array.is_null(row) {
-                    f(i, Raw::Empty);
-                } else {
-                    // What is not UTF-8 becomes the letter U+FFFD, which no number has.
-                    f(i, Raw::Text(&String::from_utf8_lossy(array.value(row))));
-                }
-            });
+            texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
         }
         DataType::Dictionary(..) => {
             let part = array.slice(rows.start, rows.len());
@@ -144,9 +138,15 @@ fn moment(x: i64, per_second: i64) -> Raw<'static> {
     Raw::Moment(x.div_euclid(per_second))
 }
 
+/// What is not UTF-8 becomes the letter U+FFFD, which no number has.
 #[inline]
-fn text<'a>(null: bool, value: impl FnOnce() -> &'a str) -> Raw<'a> {
-    if null { Raw::Empty } else { Raw::Text(value()) }
+fn texts<'a>(rows: Range<usize>, mut f: impl FnMut(usize, Raw), bytes: impl Fn(usize) -> Option<&'a [u8]>) {
+    for (i, row) in rows.enumerate() {
+        match bytes(row) {
+            None => f(i, Raw::Empty),
+            Some(bytes) => f(i, Raw::Text(&String::from_utf8_lossy(bytes))),
+        }
+    }
 }
 
 #[inline]

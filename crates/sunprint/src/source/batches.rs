@@ -14,7 +14,7 @@ use super::{Layout, Progress, Unit, arrays, threads};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
-use crate::tally::{Pass, Tally};
+use crate::tally::{Fingerprint, Marker, Pass, Tally};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Fields, SchemaRef};
 use std::ops::Range;
@@ -66,7 +66,18 @@ impl Batches {
 
     /// Answers a pass from these rows alone: one part of a table. A part may be empty.
     pub fn answer(self, schema: &Schema, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
-        answer(pass, progress, |quiet, answers| self.read(schema, quiet, answers))
+        answer(pass, None, progress, |quiet, answers| self.read(schema, quiet, answers)).map(|(tally, _)| tally)
+    }
+
+    /// The same with a fingerprint of the rows, for tables that are read again in every pass.
+    pub fn answer_marked(
+        self,
+        schema: &Schema,
+        pass: &Pass,
+        marker: &Marker,
+        progress: &dyn Progress,
+    ) -> Result<(Tally, Fingerprint)> {
+        answer(pass, Some(marker), progress, |quiet, answers| self.read(schema, quiet, answers))
     }
 
     /// The next few rows.
@@ -119,21 +130,23 @@ impl Batches {
 impl Input {
     /// Answers a pass from the rows of this file alone: one part of a table.
     pub fn answer(&self, schema: &Schema, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
-        answer(pass, progress, |quiet, answers| chunks::read(self, schema, quiet, answers))
+        answer(pass, None, progress, |quiet, answers| chunks::read(self, schema, quiet, answers))
+            .map(|(tally, _)| tally)
     }
 }
 
 /// The tally of everything that `read` hands over. Rows are counted where they are tallied, and not where they are read.
 fn answer(
     pass: &Pass,
+    marker: Option<&Marker>,
     progress: &dyn Progress,
     read: impl FnOnce(&dyn Progress, &dyn Takers) -> Result<Layout>,
-) -> Result<Tally> {
+) -> Result<(Tally, Fingerprint)> {
     progress.start(&format!("measuring, pass {}", pass.number), None, Unit::Rows);
-    let answers = Answers::new(pass, progress, 0);
+    let answers = Answers::new(pass, progress, 0).marked(marker);
     let outcome = read(&Quiet(progress), &answers);
     progress.done();
-    outcome.map(|_| answers.finish())
+    outcome.map(|_| answers.finish_marked())
 }
 
 /// Values of one batch, about: 8 MB of numbers.

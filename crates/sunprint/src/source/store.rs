@@ -11,7 +11,7 @@ use super::{Layout, Progress, Unit, go_on, threads, words};
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
-use crate::tally::{Pass, Tally, Tallying};
+use crate::tally::{Fingerprint, Marker, Pass, Tally, Tallying};
 use crate::wipe::Wiped;
 use std::sync::{Mutex, PoisonError};
 
@@ -187,21 +187,36 @@ pub(super) struct Answers<'a> {
     pass: &'a Pass,
     progress: &'a dyn Progress,
     whole: Mutex<Tally>,
+    /// Who takes fingerprints of the rows, if somebody does.
+    marker: Option<&'a Marker>,
+    mark: Mutex<Fingerprint>,
     /// How many bytes the codes may take.
     room: u64,
 }
 
 impl<'a> Answers<'a> {
     pub(super) fn new(pass: &'a Pass, progress: &'a dyn Progress, room: u64) -> Self {
-        Answers { pass, progress, whole: Mutex::new(pass.empty()), room }
+        let (whole, mark) = (Mutex::new(pass.empty()), Mutex::new(Fingerprint::default()));
+        Answers { pass, progress, whole, marker: None, mark, room }
+    }
+
+    /// The same with fingerprints.
+    pub(super) fn marked(self, marker: Option<&'a Marker>) -> Self {
+        Answers { marker, ..self }
     }
 
     fn one(&self) -> One<'_> {
-        One { answers: self, tallying: self.pass.begin() }
+        One { answers: self, tallying: self.pass.begin(), mark: Fingerprint::default() }
     }
 
     pub(super) fn finish(self) -> Tally {
-        self.whole.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.finish_marked().0
+    }
+
+    /// The tally, and the fingerprint of its rows: that of none where nobody takes any.
+    pub(super) fn finish_marked(self) -> (Tally, Fingerprint) {
+        let mark = self.mark.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.whole.into_inner().unwrap_or_else(PoisonError::into_inner), mark)
     }
 }
 
@@ -219,11 +234,15 @@ impl Takers for Answers<'_> {
 struct One<'a> {
     answers: &'a Answers<'a>,
     tallying: Tallying<'a>,
+    mark: Fingerprint,
 }
 
 impl One<'_> {
     fn add(&mut self, codes: &Codes) {
         self.tallying.add(codes);
+        if let Some(marker) = self.answers.marker {
+            self.mark.merge(marker.mark(codes));
+        }
         self.answers.progress.advance(codes.rows() as u64);
     }
 }
@@ -236,6 +255,7 @@ impl Taker for One<'_> {
 
     fn close(self: Box<Self>) -> Result<()> {
         let tally = self.tallying.finish();
+        self.answers.mark.lock().unwrap_or_else(PoisonError::into_inner).merge(self.mark);
         self.answers.whole.lock().unwrap_or_else(PoisonError::into_inner).merge(tally)
     }
 }

@@ -7,6 +7,7 @@
 mod bytes;
 mod cells;
 pub mod codes;
+mod fingerprint;
 mod forks;
 mod gram;
 mod grid;
@@ -18,6 +19,7 @@ mod plain_tests;
 mod sums;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
+pub use fingerprint::{Fingerprint, KEY_BYTES, Marker};
 pub use forks::{Fork, Forks};
 pub use gram::packed_index;
 pub use grid::{Grid, GridSide};

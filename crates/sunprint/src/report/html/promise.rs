@@ -1,8 +1,9 @@
 //! What was promised, without scripts.
 
-use super::super::page::{Privacy, StatementBlock};
+use super::super::page::Privacy;
 use super::parts::{Cell, heads, name_heads, named, percent, place, table};
 use crate::markup::escaped;
+use crate::receipt::Block;
 
 /// The promise, where the budget went, and the statement to open.
 pub fn privacy(own: &Privacy) -> String {
@@ -45,21 +46,21 @@ pub fn privacy(own: &Privacy) -> String {
 }
 
 /// A block of the statement, under a heading.
-fn block(heading: &str, block: &StatementBlock) -> String {
+fn block(heading: &str, block: &Block) -> String {
     match block {
-        StatementBlock::Heading(heading) => format!("<h4>{}</h4>\n", escaped(heading)),
-        StatementBlock::Words(words) => format!("<p dir=\"auto\">{}</p>\n", escaped(words)),
-        StatementBlock::List(points) => {
+        Block::Heading(heading) => format!("<h4>{}</h4>\n", escaped(heading)),
+        Block::Words(words) => format!("<p dir=\"auto\">{}</p>\n", escaped(words)),
+        Block::List(points) => {
             let points: String =
                 points.iter().map(|point| format!("<li dir=\"auto\">{}</li>\n", escaped(point))).collect();
             format!("<ul>\n{points}</ul>\n")
         }
-        StatementBlock::Facts(facts) => {
+        Block::Facts(facts) => {
             let fact =
                 |(name, what): &(String, String)| format!("<dt>{}</dt>\n<dd>{}</dd>\n", named(name), named(what));
             format!("<dl>\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
         }
-        StatementBlock::Table { head, rows } => {
+        Block::Table { head, rows } => {
             let rows: Vec<Vec<Cell>> =
                 rows.iter().map(|row| row.iter().map(|cell| Cell::name(cell)).collect()).collect();
             table(heading, true, &name_heads(head), &rows)

@@ -1,0 +1,160 @@
+"""A fit of a DataFrame: one job for each pass, tallies merged on executors, noise on the driver."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import Any
+
+from .. import _native
+from .._errors import DataError, SunprintError
+from .._model import Model
+from .._options import Exact, written
+from .._progress import Listener
+from .._protocol import Fit, merge
+from .._schema import Schema, SchemaLike
+from ._columns import checked
+from ._executor import added
+from ._shipping import OUTCOME, collected, shipped
+
+#: The driver takes no more tallies than these, and a later round of merging puts so many together.
+_AT_THE_DRIVER, _FAN = 4, 8
+#: The most bytes of tallies that leave the tasks of one pass, about: wide tables are tallied in fewer, larger tasks.
+_MOST_BYTES = 4 << 30
+#: Tallies below this size are merged wherever there is a core; larger ones by no fewer tasks than these.
+_SMALL_TALLY, _MERGERS = 64 << 10, 32
+#: Where Spark does not tell how many cores it has.
+_SOME_CORES = 16
+
+_CHARGED = "the rows may have been read, so the charge stays in the ledger"
+
+
+def fit(
+    frame: Any,
+    schema: SchemaLike,
+    *,
+    epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    method: str = "default",
+    dimension: int | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    texture: bool = True,
+    mechanism: str = "auto",
+    metric: str | None = None,
+    cell: float | None = None,
+    public_basis: Any = None,
+    ignore_extra: bool = False,
+    progress: bool | Listener | None = None,
+) -> Model:
+    """Fits a DataFrame of Spark where it lies, and spends the whole of ``epsilon`` on it.
+
+    The parameters are those of :class:`sunprint.Synthesizer`. The columns are checked before any job runs; then the rows
+    are counted, and read once for every pass. Nothing but tallies leaves the executors, and nothing but the model leaves
+    the driver.
+
+    The rows must be the same in every pass. If they are not (a source that somebody writes to, a random column), the fit
+    is refused and the charge stays: persist such a frame, or write it out, and fit what was written.
+    """
+    known = Schema(schema)
+    parameters: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "method": method,
+        "dimension": dimension,
+        "ledger": ledger,
+        "texture": texture,
+        "mechanism": mechanism,
+        "metric": metric,
+        "cell": cell,
+        "public_basis": public_basis,
+        "ignore_extra": ignore_extra,
+    }
+    options = written(memory=None, spill_dir=None, **parameters)
+    chosen, columns = checked(frame, known._native, ignore_extra)
+    empty = columns.empty_table()
+    _native.check(known._native, options, empty)
+    _probe(chosen.sparkSession)
+    rows = _count(chosen)
+    running = Fit(known, rows=rows, like=empty, progress=progress, **parameters)
+    # Of the fingerprints. Known to the driver and to the executors of these jobs, and to nobody else.
+    key = secrets.token_bytes(32)
+    charged = False
+    seen: bytes | None = None
+    try:
+        while (what := running.next_pass()) is not None:
+            charged = True
+            tally, mark = tallied(chosen, what, key, columns)
+            if tally.rows != rows or seen not in (None, mark):
+                raise _changed()
+            seen = mark
+            running.absorb(tally)
+        return running.finish()
+    except BaseException as error:
+        if charged:
+            if isinstance(error, SunprintError):
+                error.charged = True  # type: ignore[attr-defined]
+            error.add_note(_CHARGED)
+        raise
+
+
+def tallied(frame: Any, what: _native.Pass, key: bytes, columns: Any) -> tuple[_native.Tally, bytes]:
+    """The tally of a whole frame, and the fingerprint of its rows. Secret, both of them."""
+    texts = what.texts()
+    shape = columns.serialize().to_pybytes()
+    cores = _cores(frame.sparkSession)
+    nothing, _ = _native.tally_marked(what, columns.empty_table(), key)
+    tasks, mergers = _tasks(len(nothing.to_secret_bytes()), cores)
+    outcomes = frame.coalesce(tasks).mapInArrow(shipped("tally", *texts, key, shape), OUTCOME)
+    # By the number of the partition, so that a retry sends every tally to the same place again.
+    while True:
+        outcomes = outcomes.repartition(mergers, "part").mapInArrow(shipped("merge", *texts), OUTCOME)
+        if mergers <= _AT_THE_DRIVER:
+            break
+        mergers = -(-mergers // _FAN)
+    found = collected(outcomes, f"pass {what.number}")
+    if not found:
+        return nothing, bytes(16)
+    tallies = [_native.Tally.from_secret_bytes(bytes(row["payload"]), what) for row in found]
+    return merge(tallies), added(bytes(row["mark"]) for row in found)
+
+
+def _tasks(tally_bytes: int, cores: int) -> tuple[int, int]:
+    """In how many tasks the rows are tallied at most, and by how many the tallies are merged first."""
+    tasks = max(2 * cores, _MOST_BYTES // tally_bytes)
+    return tasks, cores if tally_bytes < _SMALL_TALLY else max(cores, _MERGERS)
+
+
+def _cores(session: Any) -> int:
+    try:
+        return max(1, int(session.sparkContext.defaultParallelism))
+    except Exception:  # Spark Connect keeps it to itself
+        return _SOME_CORES
+
+
+def _probe(session: Any) -> None:
+    """Asks some executors for the package, before anything is spent."""
+    parts = 2 * min(_cores(session), 256)
+    collected(session.range(0, parts, 1, parts).mapInArrow(shipped("probe"), OUTCOME), "looking for the package")
+
+
+def _count(frame: Any) -> int:
+    raised = None
+    rows = 0
+    try:
+        rows = int(frame.count())
+    except Exception as error:
+        raised = type(error).__name__
+    if raised is not None:
+        raise DataError(
+            f"the rows cannot be counted: Spark raised `{raised}`",
+            "its message is not repeated, for it may quote a value; `frame.count()` shows it",
+        )
+    return rows
+
+
+def _changed() -> DataError:
+    return DataError(
+        "the rows of the DataFrame changed while it was being fitted",
+        "noise may have been drawn already: the whole epsilon counts as spent; write the frame out, or persist it, and fit "
+        "what nobody changes, with budget that is left",
+    )
