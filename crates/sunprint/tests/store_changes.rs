@@ -195,6 +195,8 @@ fn compressed_files_that_break_in_disguise_are_one_clear_error() {
         let error = fit(&path, &again(), &Meddler::new("measuring, pass 3", false, &act)).unwrap_err();
         assert!([Kind::Io, Kind::Data].contains(&error.kind()), "{error}");
         assert!(error.advice().unwrap().contains("the whole epsilon counts as spent"), "{error}");
-        assert!(!error.to_string().contains('5'), "no value: {error}");
+        // The folder's name is drawn at random, and may hold a 5 of its own.
+        let said = error.to_string().replace(&folder.path().display().to_string(), "");
+        assert!(!said.contains('5'), "no value: {said}");
     }
 }
