@@ -1,9 +1,9 @@
 //! Damaged and hostile files, made from a corpus by small changes, at every door.
 //!
 //! An execution hands one changed file to one door. It fails if the door panics, takes more than a second for each
-//! kibibyte (and at least one second), if the process dies, as it does when it asks for absurd amounts of memory, or if
-//! it has used more than [`MOST_MEMORY`] in the end. Doors answer with a sentence; a file that gives a sentence that
-//! was not heard before joins the corpus for the rest of the run, so that the changes go deeper.
+//! kibibyte (and at least one second) three times in a row, if the process dies, as it does when it asks for absurd
+//! amounts of memory, or if it has used more than [`MOST_MEMORY`] in the end. Doors answer with a sentence; a file that
+//! gives a sentence that was not heard before joins the corpus for the rest of the run, so that the changes go deeper.
 
 mod doors;
 mod mutate;
@@ -30,6 +30,10 @@ pub const MOST_ADDRESSES: u64 = 1 << 33;
 
 /// A changed file is never longer.
 const LONGEST: usize = 1 << 16;
+
+/// A file is slow if the door takes too long for it this often in a row. The clock on the wall also runs while others
+/// use the processor; what a file alone makes slow is slow every time.
+const SLOW_TIMES: usize = 3;
 
 /// The corpus of a run never has more files.
 const MOST_FILES: usize = 4000;
@@ -84,12 +88,20 @@ pub fn run(door: &'static Door, executions: u64, seed: u64, corpus: &Path, keep:
             note(current, &bytes)?;
         }
         PANICKED.store(false, Ordering::Relaxed);
-        let started = Instant::now();
-        let answer = catch_unwind(AssertUnwindSafe(|| (door.knock)(&mut hall, &bytes)));
-        let taken = started.elapsed();
+        let allowed = Duration::from_millis(bytes.len() as u64 * 1000 / 1024).max(Duration::from_secs(1));
+        let mut taken = Duration::MAX;
+        let mut answer = Ok(None);
+        for _ in 0..SLOW_TIMES {
+            let started = Instant::now();
+            answer = catch_unwind(AssertUnwindSafe(|| (door.knock)(&mut hall, &bytes)));
+            taken = taken.min(started.elapsed());
+            if taken <= allowed || answer.is_err() {
+                break;
+            }
+        }
+        let slow = taken > allowed;
         found.slowest = found.slowest.max(taken);
         found.executions += 1;
-        let slow = taken > Duration::from_millis(bytes.len() as u64 * 1000 / 1024).max(Duration::from_secs(1));
         let fault = match &answer {
             _ if PANICKED.load(Ordering::Relaxed) => Some("panic"),
             Err(_) => Some("panic"),
