@@ -33,7 +33,7 @@ impl Pass {
     fn from_text(py: Python<'_>, pass_: &str, schema: &str) -> PyResult<Pass> {
         let read = || -> Result<Pass> {
             let (pass, schema) = (tally::Pass::from_json(pass_)?, sunprint::schema::Schema::parse(schema, "the pass")?);
-            if (pass.width, pass.strata) != (schema.width(), schema.strata()) {
+            if (pass.width, pass.schema_strata()) != (schema.width(), schema.strata()) {
                 return Err(Error::new(Kind::Protocol, "the pass and its schema do not belong together"));
             }
             Ok(Pass { inner: Arc::new(Described { pass, schema }) })

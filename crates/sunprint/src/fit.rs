@@ -12,6 +12,7 @@ mod attune;
 mod blob;
 mod cells;
 mod contrasts;
+mod facets;
 mod labels;
 mod marginals;
 mod mechanism;
@@ -27,7 +28,7 @@ use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::Centre;
-use crate::tally::{ClampedSums, ClippedMoments, MOST_ROWS, Marginals, Pass, Tally, VERSION, Work};
+use crate::tally::{ClampedSums, ClippedMoments, Facets, MOST_ROWS, Marginals, Pass, Tally, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
@@ -42,6 +43,8 @@ pub struct Fit {
     kernel: Kernel,
     stage: Stage,
     number: u32,
+    /// What divides the strata of the schema, once that is chosen.
+    facets: Facets,
     receipt: Receipt,
 }
 
@@ -49,6 +52,8 @@ pub struct Fit {
 enum Stage {
     /// Default method, pass 1.
     Centre { centre: Charge, spread: Charge, rest: Rest },
+    /// Default method with strata and many rows, a pass before the moments.
+    Facets { centre: Centre, spec: ClippedMoments, charge: Charge, rest: Rest },
     /// Default method, pass 2.
     Moments { centre: Centre, spec: ClippedMoments, rest: Rest },
     /// Default method with few rows, pass 2.
@@ -69,6 +74,7 @@ enum Stage {
 
 /// What the first pass leaves of the budget. A charge of nothing belongs to a stage that does not run.
 struct Rest {
+    facets: Option<Charge>,
     contrasts: Charge,
     moments: Charge,
     marginals: Charge,
@@ -126,10 +132,12 @@ impl Fit {
                 });
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = shares;
-                let [centre, spread, contrasts, moments, marginals, measure, labels] =
-                    budget.split([centre, spread, contrasts, moments, marginals, measure, labels])?;
-                Stage::Centre { centre, spread, rest: Rest { contrasts, moments, marginals, measure, labels } }
+                let Shares { centre, spread, facets, contrasts, moments, marginals, measure, labels } = shares;
+                let [centre, spread, facets, contrasts, moments, marginals, measure, labels] =
+                    budget.split([centre, spread, facets, contrasts, moments, marginals, measure, labels])?;
+                let facets = Some(facets).filter(|charge| !charge.amount().is_zero());
+                let rest = Rest { facets, contrasts, moments, marginals, measure, labels };
+                Stage::Centre { centre, spread, rest }
             }
             Method::Paper => {
                 let [covariance, mean, measure] = budget.split([1, 1, 1])?;
@@ -147,9 +155,15 @@ impl Fit {
                 Stage::Measure(Box::new(stage))
             }
         };
-        let mut fit = Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, receipt };
+        let facets = Facets::default();
+        let mut fit = Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, facets, receipt };
         fit.skip_centre()?;
         Ok(fit)
+    }
+
+    /// The strata of the fit: those of the schema, or every facet of each.
+    fn strata(&self) -> usize {
+        self.schema.strata() * self.facets.count()
     }
 
     /// The receipt as it stands: the promise first, then what was spent so far.
@@ -168,7 +182,7 @@ impl Fit {
     pub fn next_pass(&self) -> Option<Pass> {
         let work = match &self.stage {
             Stage::Centre { .. } => Work::Sums(self.open_coordinates()),
-            Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
+            Stage::Facets { spec, .. } | Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
             Stage::Contrasts { spec, .. } => Work::Clamped(spec.clone()),
             Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
@@ -176,8 +190,7 @@ impl Fit {
             Stage::Labels(stage) => Work::Marginals(stage.spec.clone()),
             Stage::Done(_) | Stage::Broken => return None,
         };
-        let (width, strata) = (self.schema.width(), self.schema.strata());
-        Some(Pass { version: VERSION, number: self.number, width, strata, work })
+        Some(Pass::new(self.number, self.schema.width(), self.schema.strata(), self.facets.clone(), work))
     }
 
     /// Takes the merged tally of the current pass and spends that pass's charges on it.
@@ -206,6 +219,7 @@ impl Fit {
         self.number += 1;
         let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Centre { centre, spread, rest } => self.absorb_centre(answer, centre, spread, rest),
+            Stage::Facets { centre, spec, charge, rest } => self.absorb_facets(answer, centre, spec, charge, rest),
             Stage::Moments { centre, spec, rest } => self.absorb_moments(answer, &centre, &spec, rest),
             Stage::Contrasts { centre, spec, rest } => self.absorb_contrasts(answer, &centre, &spec, rest),
             Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),

@@ -15,6 +15,7 @@ use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::source::Layout;
 use crate::subspace::Texture;
+use crate::tally::Facets;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::correlations;
@@ -50,6 +51,9 @@ pub struct Release {
     /// How a drawn row becomes one that the table could hold.
     #[serde(default)]
     pub settle: Settle,
+    /// What divides each stratum of the schema into several of the measure; none where nothing does.
+    #[serde(default, skip_serializing_if = "Facets::is_empty")]
+    pub facets: Facets,
     /// Which rows are kept; none for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sieve: Option<Sieve>,

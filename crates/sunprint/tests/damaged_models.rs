@@ -39,12 +39,16 @@ kind = "categorical"
 values = ["red", "green", "blue"]
 
 [[column]]
+name = "flag"
+kind = "boolean"
+
+[[column]]
 name = "label"
 kind = "boolean"
 role = "label"
 "#;
 
-/// A model of format 3 with curves, thresholds, offsets and a sieve.
+/// A model of format 4 with curves, thresholds, offsets, facets and a sieve.
 static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let schema = Schema::parse(EVERYTHING, "everything.toml").unwrap();
     let mut stream = Stream::new(3, 92, 0);
@@ -56,14 +60,24 @@ static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
             }
             row[5 + stream.below(3) as usize] = HOT;
             row[[1, 4, 5][stream.below(3) as usize].min(4)] = HOT;
+            row[8] = [0, u16::MAX][stream.below(2) as usize];
             let stratum = u32::from(row[0] < 9000);
             (row, stratum)
         })
         .collect();
-    let shares =
-        Shares { centre: 500, spread: 500, moments: 4000, marginals: 3000, measure: 1000, labels: 1000, contrasts: 0 };
+    let shares = Shares {
+        centre: 500,
+        spread: 500,
+        facets: 1000,
+        moments: 3000,
+        marginals: 3000,
+        measure: 1000,
+        labels: 1000,
+        contrasts: 0,
+    };
     let plan = Plan { shares: Some(shares), ..Plan::default() };
-    let model = fit(&table(schema.width(), &rows), &schema, plan, promise("1", None), Kernel::seeded(1)).unwrap();
+    let model = fit(&table(schema.width(), &rows), &schema, plan, promise("4", None), Kernel::seeded(1)).unwrap();
+    assert_eq!(model.release().facets.asked, [8]);
     let sieve = model.release().sieve.as_ref().unwrap();
     assert!(sieve.forks.leaves() > 2 && sieve.keep.iter().flatten().any(|keep| *keep < 1.0));
     model.to_json().into_bytes()
@@ -181,18 +195,25 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
     for (path, value) in [
         // A missing value is said behind the coordinates that it empties.
         ("/release/settle/blocks/1/circle/absent/at", "0"),
-        ("/release/settle/blocks/1/circle/absent/at", "8"),
+        ("/release/settle/blocks/1/circle/absent/at", "9"),
         ("/release/settle/blocks/0/line/at", "2"),
         ("/release/settle/blocks/0/line/at", "18446744073709551615"),
-        ("/release/settle/blocks/1/circle/at", "7"),
-        ("/release/settle/blocks/2/hot/at", "6"),
+        ("/release/settle/blocks/1/circle/at", "8"),
+        ("/release/settle/blocks/2/hot/at", "7"),
         ("/release/settle/blocks/2/hot/offsets", "[]"),
         ("/release/sieve/forks", "[]"),
         ("/release/sieve/forks/0", "[0, 7, 0, 0]"),
-        ("/release/sieve/forks/0/0", "8"),
+        ("/release/sieve/forks/0/0", "9"),
         ("/release/sieve/forks/0/1", "65536"),
         ("/release/sieve/forks/0/2", "-2147483648"),
         ("/release/sieve/forks/0/3", "2147483647"),
+        // Only a column of two values divides rows, and nothing is drawn for facets that the measure does not have.
+        ("/release/facets", "[0]"),
+        ("/release/facets", "[9]"),
+        ("/release/facets", "[]"),
+        ("/release/facets", "[8, 8]"),
+        ("/release/facets/0", "-1"),
+        ("/release/facets/0", "4294967296"),
         ("/release/sieve/keep", "[]"),
         ("/release/sieve/keep/0", "[]"),
         ("/release/sieve/keep/0/0", "1.001"),

@@ -105,7 +105,7 @@ impl Fit {
             Frame::Basis { vectors, .. } => vectors,
             Frame::Columns { .. } => &[],
         };
-        Texture::of(&blob, vectors, &ground.offset, self.schema.strata())
+        Texture::of(&blob, vectors, &ground.offset, self.strata())
     }
 }
 

@@ -46,13 +46,14 @@ impl Fit {
         measure: Measure,
         spectrum: (Vec<f64>, f64),
     ) -> Stage {
-        let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.schema.strata());
+        let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.strata());
         self.receipt.dimension = Some(0);
         self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
         let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
         let (spectrum, edge) = spectrum;
         let (spot, settle) = (Spot::Uniform, Settle::default());
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None };
+        let release =
+            Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None, facets: Default::default() };
         self.done(release, &[], None, None)
     }
 
@@ -60,7 +61,7 @@ impl Fit {
     ///
     /// A replaced row leaves one stratum and enters another. With one stratum the count is n, which is public.
     pub(super) fn stratum_counts(&mut self, sizes: Sensitive<Vec<u64>>, charge: Charge) -> Result<Measure> {
-        let strata = self.schema.strata();
+        let strata = self.strata();
         if strata == 1 {
             let all = StratumTree { depth: 0, leaves: vec![(0, self.rows)] };
             return Ok(Measure::Tree(TreeMeasure { cuts: Vec::new(), strata: vec![all] }));
@@ -74,7 +75,7 @@ impl Fit {
 
     /// With so few rows that not even the strata can be told apart, only their counts are left to measure.
     pub(super) fn only_counts(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
-        if self.schema.strata() > 1 {
+        if self.strata() > 1 {
             let spec = crate::tally::ClampedSums { centre: centre.codes.clone(), reach: 0 };
             return Ok(Stage::Contrasts { centre, spec, rest });
         }

@@ -140,7 +140,9 @@ impl Fit {
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
         };
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default(), sieve: None };
+        let facets = self.facets.clone();
+        let release =
+            Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default(), sieve: None, facets };
         Ok(self.done(release, &targets, ground.as_ref(), labels))
     }
 
@@ -184,7 +186,7 @@ impl Fit {
 
     /// What the measure may know of its charge.
     pub(super) fn allocation(&self, charge: &Charge) -> Allocation {
-        whole_allocation(charge, self.rows, self.schema.strata(), &self.plan)
+        whole_allocation(charge, self.rows, self.strata(), &self.plan)
     }
 }
 

@@ -68,7 +68,7 @@ impl Fit {
         let counts = self.kernel.histograms("marginals", counts, columns as u64, charge)?.into_inner();
         let mut histograms = spec.histograms.iter();
         let mut rest = counts.as_slice();
-        let strata = self.schema.strata();
+        let strata = self.strata();
         for block in self.schema.blocks() {
             if !counted(&self.schema, &block) {
                 measure.targets.push(Target::default());

@@ -80,7 +80,7 @@ impl Fit {
     }
 
     /// What follows the centre: moments, contrasts, or nothing.
-    fn after_centre(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
+    fn after_centre(&mut self, centre: Centre, mut rest: Rest) -> Result<Stage> {
         if !rest.contrasts.amount().is_zero() {
             let spec = ClampedSums { centre: centre.codes.clone(), reach: contrast_reach(&centre) };
             return Ok(Stage::Contrasts { centre, spec, rest });
@@ -95,7 +95,10 @@ impl Fit {
             radius: clip_radius(&centre, &self.before(), self.plan.tuning.clip_at(difficulty)),
             plane: plane.map(|vectors| fixed_point(&vectors)),
         };
-        Ok(Stage::Moments { centre, spec, rest })
+        Ok(match rest.facets.take() {
+            Some(charge) => Stage::Facets { centre, spec, charge, rest },
+            None => Stage::Moments { centre, spec, rest },
+        })
     }
 
     /// Pass 2: clipped moments by the Wishart difference, then everything that follows from them for free.
@@ -106,7 +109,7 @@ impl Fit {
         spec: &ClippedMoments,
         rest: Rest,
     ) -> Result<Stage> {
-        let layout = MomentLayout::new(spec.width(self.schema.width()), self.schema.strata());
+        let layout = MomentLayout::new(spec.width(self.schema.width()), self.strata());
         let rows = self.rows;
         let (gram, sizes) = answer.split(|answer| match answer {
             Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
@@ -154,7 +157,7 @@ impl Fit {
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
         let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning));
-        let strata = self.schema.strata();
+        let strata = self.strata();
         let texture = match &blob {
             Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),
             None => Texture::default(),

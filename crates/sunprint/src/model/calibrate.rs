@@ -151,7 +151,7 @@ impl Trial {
             for &member in members {
                 row.clear();
                 row.extend_from_slice(&self.units[member * self.width..][..self.width]);
-                release.settle.apply(stratum, &mut row);
+                release.settle_row(stratum, &mut row);
                 self.weights[member] = sieve.keep(stratum, &row);
             }
             let kept: f64 = members.iter().map(|&member| self.weights[member]).sum();

@@ -40,6 +40,8 @@ pub struct Draw<'a> {
     means: Vec<Vec<f64>>,
     /// What every row obeys.
     constraints: Option<Constraints>,
+    /// How many strata of the measure are one of those that are told: all facets of a stratum, or each by itself.
+    merged: u32,
 }
 
 /// One leaf with rows: its stratum, its index, and how many rows come before it.
@@ -55,7 +57,8 @@ impl Model {
         // A schema with constraints that no row can obey was refused when it was read.
         let constraints =
             Constraints::for_layout(&self.schema, &self.layout()).ok().filter(|constraints| !constraints.is_empty());
-        Draw { constraints, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
+        let merged = self.release.facets.count() as u32;
+        Draw { constraints, merged, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
     }
 }
 
@@ -79,7 +82,7 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None }
+        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None, merged: 1 }
     }
 
     /// How many blocks there are.
@@ -137,7 +140,7 @@ impl<'a> Draw<'a> {
                 }
                 which = self.another_leaf(which, &mut random);
             }
-            drawn.strata.push(stratum);
+            drawn.strata.push(stratum / self.merged);
         }
     }
 
@@ -179,7 +182,7 @@ impl<'a> Draw<'a> {
     fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
-        self.release.settle.apply(stratum, &mut out[at..]);
+        self.release.settle_row(stratum, &mut out[at..]);
         let keep = self.release.sieve.as_ref().map_or(1.0, |sieve| sieve.keep(stratum, &out[at..]));
         let kept = last || keep >= 1.0 || random.unit() < keep;
         if kept {
@@ -265,6 +268,13 @@ impl<'a> Draw<'a> {
 }
 
 impl Release {
+    /// Makes a free row one that the table could hold, of the facet that it was drawn for.
+    pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64]) {
+        self.settle.apply(stratum, row);
+        let facet = stratum % self.facets.count();
+        self.facets.told_by(facet).for_each(|(at, set)| row[at] = f64::from(u8::from(set)));
+    }
+
     /// A place along one side of a cell.
     fn spot(&self, side: &Side, random: &mut Stream) -> f64 {
         let along = match self.spot {

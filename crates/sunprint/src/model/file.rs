@@ -9,7 +9,9 @@ use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
+/// That of models whose strata are not divided.
+const WITHOUT_FACETS: u64 = 3;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
 pub const MOST_BYTES: u64 = 1 << 30;
@@ -32,7 +34,7 @@ impl Model {
     /// The file's text.
     pub fn to_json(&self) -> String {
         let document = Document {
-            sunprint_model: FORMAT,
+            sunprint_model: if self.release.facets.is_empty() { WITHOUT_FACETS } else { FORMAT },
             receipt: self.receipt.clone(),
             schema: self.schema.clone(),
             layout: self.layout.clone(),
@@ -112,10 +114,15 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
             d
         }
     };
-    release.measure.check(schema.strata(), sides)?;
+    let halves = |at: &u32| schema.blocks().iter().any(|block| block.start == *at as usize && schema.indicates(block));
+    if !release.facets.fit(d) || !release.facets.asked.iter().all(halves) {
+        return Err("its facets do not fit its schema");
+    }
+    let strata = schema.strata() * release.facets.count();
+    release.measure.check(strata, sides)?;
     let texture = &release.texture;
     let diagonal = texture.diagonal.is_empty() || row(&texture.diagonal);
-    let shifts = texture.shifts.is_empty() || texture.shifts.len() == schema.strata() && texture.shifts.iter().all(row);
+    let shifts = texture.shifts.is_empty() || texture.shifts.len() == strata && texture.shifts.iter().all(row);
     let pulls = texture.pulls.iter().all(|pull| row(&pull.across) && row(&pull.along));
     let root = |(i, l): (usize, &Vec<f64>)| l.len() == i + 1 && l.iter().all(|&x| within(x));
     let gains = texture.gains.is_empty()
@@ -123,13 +130,11 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
             && texture.root.len() == sides
             && texture.root.iter().enumerate().all(root)
             && texture.gains.iter().all(row)
-            && texture.shifts.len() == schema.strata();
+            && texture.shifts.len() == strata;
     if !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
     }
-    if !release.settle.fits(d, schema.strata())
-        || release.sieve.as_ref().is_some_and(|sieve| !sieve.fits(d, schema.strata()))
-    {
+    if !release.settle.fits(d, strata) || release.sieve.as_ref().is_some_and(|sieve| !sieve.fits(d, strata)) {
         return Err("its values do not fit its schema");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {

@@ -106,7 +106,7 @@ fn trial(release: &Release, schema: &Schema, forks: &Forks) -> Vec<f64> {
     let (width, leaves) = (schema.width(), forks.leaves());
     let rows = (ROWS_A_LEAF * leaves).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
     let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
-    let mut tried = vec![0.0; leaves * schema.strata()];
+    let mut tried = vec![0.0; leaves * release.measure.strata()];
     for block in 0..draw.blocks() {
         let drawn = draw.block(block);
         for (row, &stratum) in drawn.units.chunks_exact(width).zip(&drawn.strata) {

@@ -89,6 +89,7 @@ fn shares(receipt: &Receipt) -> Shares {
     Shares {
         centre: of("centre"),
         spread: of("spread"),
+        facets: of("facets"),
         contrasts: of("contrasts"),
         moments: of("moments"),
         marginals: of("marginals"),

@@ -84,6 +84,11 @@ impl Schema {
         of(&self.columns)
     }
 
+    /// Whether a column has two values and no more, on one coordinate: rows may be divided by it.
+    pub fn indicates(&self, block: &Block) -> bool {
+        block.form == Form::Line && block.width() == 1 && self.columns[block.column].kind.values() == Some(2)
+    }
+
     /// The number of coordinates of a row, d.
     pub fn width(&self) -> usize {
         self.blocks().last().map_or(0, Block::end)

@@ -7,6 +7,7 @@
 mod bytes;
 mod cells;
 pub mod codes;
+mod facets;
 mod fingerprint;
 mod forks;
 mod gram;
@@ -19,6 +20,7 @@ mod plain_tests;
 mod sums;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
+pub use facets::Facets;
 pub use fingerprint::{Fingerprint, KEY_BYTES, Marker};
 pub use forks::{Fork, Forks};
 pub use gram::packed_index;

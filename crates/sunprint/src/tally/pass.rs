@@ -3,6 +3,7 @@
 use super::bytes::{Reader, Writer};
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
+use super::facets::Facets;
 use super::gram::Gram;
 use super::grid::Grid;
 use super::marginals::Marginals;
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 /// The version of passes and tallies on the wire. Both sides must speak the same one.
 pub const VERSION: u32 = 2;
+/// The version of passes that divide strata by facets: older programs would overlook these.
+const WITH_FACETS: u32 = 3;
 
 /// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
 pub const MOST_ROWS: u64 = 1 << 32;
@@ -29,8 +32,11 @@ pub struct Pass {
     pub number: u32,
     /// Features in a row.
     pub width: usize,
-    /// Strata.
+    /// Strata, each facet of each of them counted as one.
     pub strata: usize,
+    /// What divides the strata of the schema into these.
+    #[serde(default, skip_serializing_if = "Facets::is_empty")]
+    pub facets: Facets,
     /// The work itself.
     pub work: Work,
 }
@@ -75,6 +81,17 @@ pub(crate) enum Answer {
 }
 
 impl Pass {
+    /// The pass of a fit with this number, over rows of `width` coordinates in `strata` strata of the schema.
+    pub fn new(number: u32, width: usize, strata: usize, facets: Facets, work: Work) -> Pass {
+        let version = if facets.is_empty() { VERSION } else { WITH_FACETS };
+        Pass { version, number, width, strata: strata * facets.count(), facets, work }
+    }
+
+    /// The strata of the schema whose rows this pass tallies.
+    pub fn schema_strata(&self) -> usize {
+        self.strata / self.facets.count()
+    }
+
     /// The tally of no rows.
     pub fn empty(&self) -> Tally {
         let answer = match &self.work {
@@ -118,10 +135,10 @@ impl Pass {
     pub fn from_json(text: &str) -> Result<Pass> {
         let pass: Pass =
             serde_json::from_str(text).map_err(|_| Error::new(Kind::Protocol, "this is not a pass of Sunprint"))?;
-        if pass.version != VERSION {
+        if !(VERSION..=WITH_FACETS).contains(&pass.version) {
             return Err(Error::new(
                 Kind::Protocol,
-                format!("the pass has version {}, this Sunprint speaks version {VERSION}", pass.version),
+                format!("the pass has version {}, this Sunprint speaks version {WITH_FACETS}", pass.version),
             )
             .hint("run the same version of Sunprint on every worker"));
         }
@@ -148,7 +165,10 @@ impl Pass {
             Work::Cells(cells) => cells.fit(self.width, self.strata),
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
-        self.width > 0 && self.strata > 0 && work
+        let facets = self.facets.fit(self.width)
+            && self.strata % self.facets.count() == 0
+            && self.facets.is_empty() == (self.version == VERSION);
+        self.width > 0 && self.strata > 0 && facets && work
     }
 
     /// The pass as JSON.
@@ -173,6 +193,16 @@ impl Tallying<'_> {
     /// If `codes` has another width than the pass: a mistake of the program, not of a row.
     pub fn add(&mut self, codes: &Codes) {
         assert_eq!(codes.width(), self.pass.width, "tally: rows as wide as the pass");
+        let pass = self.pass;
+        if pass.facets.is_empty() {
+            self.add_divided(codes);
+        } else {
+            pass.facets.divide(codes, |part| self.add_divided(part));
+        }
+    }
+
+    /// Adds rows whose strata are those of the pass.
+    fn add_divided(&mut self, codes: &Codes) {
         self.tally.rows += codes.rows() as u64;
         match (&mut self.tally.answer, &self.pass.work, &mut self.gram) {
             (Answer::Sums(sums), Work::Sums(spec), _) => sums.add(codes, spec, self.level),
