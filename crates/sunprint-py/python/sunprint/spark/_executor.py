@@ -71,7 +71,8 @@ def tally_cells(batches: Batches, what: str, schema: str, key: bytes) -> Batches
                     return
                 yield batch.select([0])
 
-        begun = next(stream, None) or _kept([], [])
+        begun = next(stream, None)
+        begun = _kept([], []) if begun is None else begun
         reader = pa.RecordBatchReader.from_batches(begun.select([0]).schema, cells(begun))
         part = _native.tally_cells(_native.Pass.from_text(what, schema), reader, key)
         return _failure(*json.loads(failures[0])) if failures else _outcome(part[0].to_secret_bytes(), part[1])
