@@ -29,8 +29,8 @@ if kind == "pandas":
     import pandas
     frame = pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
 synthesizer = sunprint.Synthesizer(schema, epsilon=epsilon, delta=delta, ledger="none")
-# The library's own code is in memory after a fit of a few rows. What loading left behind goes back to the system first, or the fit would seem to need less.
-sunprint.Synthesizer(schema, epsilon=epsilon, delta=delta, ledger="none").fit(frame[:2000])
+# What loading left behind goes back to the system first, or the fit would seem to need less. It is the first fit of the
+# process: the library's own code comes into memory with it, and counts.
 ctypes.CDLL(None).malloc_trim(0)
 open("/proc/self/clear_refs", "w").write("5")
 before, usage, start = kilobytes("VmRSS:"), os.times(), time.perf_counter()

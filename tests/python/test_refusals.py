@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import tempfile
 import traceback
 import unittest
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 import sunprint
-from support import CANARY, CANARY_NUMBER, InFolder, columns, pandas_frame, polars_frame, quiet, schema
+from support import CANARY, CANARY_NUMBER, ROWS, InFolder, columns, pandas_frame, polars_frame, quiet, schema
 
 
 def planted() -> pd.DataFrame:
@@ -99,6 +102,24 @@ def told(error: BaseException) -> str:
     return "".join(said) + repr(error) + repr(error.args) + str(getattr(error, "__notes__", ""))
 
 
+@contextlib.contextmanager
+def standard_error() -> Iterator[Callable[[], str]]:
+    """What the process writes there meanwhile, whoever does."""
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+
+        def said() -> str:
+            file.seek(0)
+            return file.read().decode()
+
+        try:
+            yield said
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
 class Refusals(InFolder):
     def test_one_clear_exception_without_a_value(self) -> None:
         self.assertIn(CANARY, told(ValueError(CANARY)), "the control is seen")
@@ -119,6 +140,26 @@ class Refusals(InFolder):
                 opened = getattr(error, "charged", False)
                 self.assertIn(spent, [("1", "0")] if opened else [None, ("0", "0")])
                 self.assertEqual(bool(getattr(error, "__notes__", [])), opened)
+
+    def test_a_panic_becomes_an_exception_without_its_words(self) -> None:
+        # A dictionary without entries, and keys into it: no table that Arrow allows. Its reader panics, and tells the key.
+        keys = pa.array([113] * ROWS, pa.int8())
+        torn = pa.DictionaryArray.from_arrays(keys, pa.array([], pa.string()), safe=False)
+        table = pa.table({**columns(), "town": torn})
+        what = sunprint.Fit(schema(), epsilon=1, rows=ROWS, ledger="none").next_pass()
+        assert what is not None
+        ledger = self.folder / "ledger"
+        for work in (lambda: quiet(ledger=ledger).fit(table), lambda: sunprint.tally(what, table)):
+            with standard_error() as said:
+                with self.assertRaises(sunprint.InternalError) as caught:
+                    work()
+                self.assertEqual(said(), "", "nothing is printed")
+            self.assertRegex(caught.exception.sentence, r"^sunprint stopped because of a bug at \S+:\d+$")
+            self.assertIn("without any data", str(caught.exception.hint))
+            self.assertNotIn("113", str(caught.exception))
+        self.assertEqual(sunprint._native.spent("people", str(ledger)), ("1", "0"), "the rows were read")
+        # The library goes on.
+        self.assertEqual(quiet().fit(polars_frame()).model_.rows, ROWS)
 
     def test_shape_costs_nothing_and_rows_do(self) -> None:
         tables = refused()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,29 +23,38 @@ def recorded(test: OnCluster) -> list[tuple[Any, bytes]]:
     tallied = _fit.tallied
     test.addCleanup(lambda: setattr(_fit, "tallied", tallied))
 
-    def heard(frame: Any, what: Any, key: bytes, columns: Any) -> Any:
-        answer = tallied(frame, what, key, columns)
-        found.append((what, answer[0].to_secret_bytes()))
+    def heard(*arguments: Any) -> Any:
+        answer = tallied(*arguments)
+        found.append((arguments[1], answer[0].to_secret_bytes()))
         return answer
 
     _fit.tallied = heard
     return found
 
 
-def misbehaving(test: OnCluster, behaviour: Callable[[Iterator[Any], Any], Iterator[Any]]) -> None:
-    """Lets tasks that tally misbehave after they have produced their output."""
+def one_machine(test: OnCluster, heard: list[tuple[Any, bytes]]) -> None:
+    """Every tally is that of one machine."""
+    test.assertGreaterEqual(len(heard), 3)
+    for what, tally in heard:
+        expected, _ = _native.tally_marked(what, table(), KEY)
+        test.assertEqual(tally, expected.to_secret_bytes(), f"pass {what.number}")
+
+
+def misbehaving(test: OnCluster, behaviour: Callable[[Iterator[Any], Any, int], Iterator[Any]]) -> None:
+    """Lets tasks misbehave after they have produced their output: those that make codes (pass 0) and those that tally."""
     shipped = _fit.shipped
     test.addCleanup(lambda: setattr(_fit, "shipped", shipped))
 
     def tampered(task: str, *arguments: Any) -> Any:
         work = shipped(task, *arguments)
-        if task != "tally":
+        if task not in ("encode", "tally", "tally_cells"):
             return work
+        number = 0 if task == "encode" else int(json.loads(arguments[0])["number"])
 
         def again(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
 
-            yield from behaviour(work(batches), TaskContext.get())
+            yield from behaviour(work(batches), TaskContext.get(), number)
 
         return again
 
@@ -54,10 +64,7 @@ def misbehaving(test: OnCluster, behaviour: Callable[[Iterator[Any], Any], Itera
 class Faults(OnCluster):
     def check(self, heard: list[tuple[Any, bytes]], ledger: Path) -> None:
         """Every tally is that of one machine, and one charge stands in the ledger."""
-        self.assertGreaterEqual(len(heard), 3)
-        for what, tally in heard:
-            expected, _ = _native.tally_marked(what, table(), KEY)
-            self.assertEqual(tally, expected.to_secret_bytes(), f"pass {what.number}")
+        one_machine(self, heard)
         self.assertEqual(_native.spent("people", str(ledger)), ("1", "0"))
 
     def test_a_worker_is_killed_in_the_middle_of_pass_two(self) -> None:
@@ -103,7 +110,7 @@ class Faults(OnCluster):
         thread = threading.Thread(target=killer)
         thread.start()
         try:
-            model = sunprint.spark.fit(frame, schema(), epsilon=1, ledger=self.folder / "ledger")
+            model = sunprint.spark.fit(frame, schema(), epsilon=1, ledger=self.folder / "ledger", persist=False)
         finally:
             thread.join()
             for number in killed:
@@ -117,18 +124,25 @@ class Faults(OnCluster):
     def test_attempts_that_fail_after_their_output(self) -> None:
         folder = str(self.folder)
 
-        def fails(outcome: Iterator[Any], context: Any) -> Iterator[Any]:
+        def fails(outcome: Iterator[Any], context: Any, number: int) -> Iterator[Any]:
             yield from outcome
             if context.attemptNumber() == 0:
                 with open(f"{folder}/failed", "a") as failed:
-                    failed.write(".")
+                    failed.write(f"{number}\n")
                 raise ValueError("on purpose")
 
         misbehaving(self, fails)
-        heard = recorded(self)
-        sunprint.spark.fit(self.frame(), schema(), epsilon=1, ledger=self.folder / "ledger")
-        self.assertGreaterEqual(len((self.folder / "failed").read_text()), len(heard), "every pass had its failures")
-        self.check(heard, self.folder / "ledger")
+        for persist in (True, False):
+            with self.subTest(persist=persist):
+                (self.folder / "failed").unlink(missing_ok=True)
+                heard = recorded(self)
+                ledger = self.folder / f"ledger-{persist}"
+                sunprint.spark.fit(self.frame(), schema(), epsilon=1, ledger=ledger, persist=persist)
+                failed = {int(line) for line in (self.folder / "failed").read_text().split()}
+                # Where codes are made, they are pass 0.
+                expected = {what.number for what, _ in heard} | ({0} if persist else set())
+                self.assertEqual(failed, expected, "every pass had its failures")
+                self.check(heard, ledger)
 
 
 class Speculation(Faults):
@@ -143,23 +157,31 @@ class Speculation(Faults):
     def test_two_attempts_at_once(self) -> None:
         folder = str(self.folder)
 
-        def slow(outcome: Iterator[Any], context: Any) -> Iterator[Any]:
+        def slow(outcome: Iterator[Any], context: Any, number: int) -> Iterator[Any]:
             import time
 
             yield from outcome
             with open(f"{folder}/{context.partitionId()}-{context.attemptNumber()}", "a") as seen:
-                seen.write(".")
+                seen.write(f"{number}\n")
             # The first attempt of one part has its tally ready and does not end; Spark begins another beside it.
             if context.partitionId() == 0 and context.attemptNumber() == 0:
                 for _ in range(600):
                     time.sleep(0.1)
 
         misbehaving(self, slow)
-        heard = recorded(self)
-        sunprint.spark.fit(self.frame().repartition(4), schema(), epsilon=1, ledger=self.folder / "ledger")
-        for attempt in ("0-0", "0-1"):
-            self.assertEqual(len((self.folder / attempt).read_text()), len(heard), f"attempt {attempt} in every pass")
-        self.check(heard, self.folder / "ledger")
+        for persist in (True, False):
+            with self.subTest(persist=persist):
+                for attempt in ("0-0", "0-1"):
+                    (self.folder / attempt).unlink(missing_ok=True)
+                heard = recorded(self)
+                ledger = self.folder / f"ledger-{persist}"
+                frame = self.frame().repartition(4)
+                sunprint.spark.fit(frame, schema(), epsilon=1, ledger=ledger, persist=persist)
+                expected = sorted([what.number for what, _ in heard] + ([0] if persist else []))
+                for attempt in ("0-0", "0-1"):
+                    found = sorted(map(int, (self.folder / attempt).read_text().split()))
+                    self.assertEqual(found, expected, f"attempt {attempt} in every pass")
+                self.check(heard, ledger)
 
     # Killed workers and failing attempts are tried once, without speculation.
     test_a_worker_is_killed_in_the_middle_of_pass_two = None  # type: ignore[assignment]
@@ -167,12 +189,12 @@ class Speculation(Faults):
 
 
 class Changes(OnCluster):
-    """Rows that change between passes are noticed, and the charge stands once."""
+    """Rows that change between passes are noticed, and the charge stands once. What is kept does not change: `test_kept`."""
 
     def refused(self, frame: Any) -> None:
         ledger = self.folder / "ledger"
         with self.assertRaises(sunprint.DataError) as caught:
-            sunprint.spark.fit(frame, schema(), epsilon=1, ledger=ledger)
+            sunprint.spark.fit(frame, schema(), epsilon=1, ledger=ledger, persist=False)
         self.assertIn("changed while it was being fitted", caught.exception.sentence)
         self.assertIn("charge stays in the ledger", "".join(caught.exception.__notes__))
         self.assertEqual(_native.spent("people", str(ledger)), ("1", "0"))
@@ -230,5 +252,5 @@ class Changes(OnCluster):
 
         frame = self.frame().orderBy(functions.expr("uuid()"))
         heard = recorded(self)
-        sunprint.spark.fit(frame, schema(), epsilon=1, ledger="none")
+        sunprint.spark.fit(frame, schema(), epsilon=1, ledger="none", persist=False)
         self.assertEqual([what.number for what, _ in heard], [what.number for what, *_ in passes(schema(), table())])

@@ -83,7 +83,7 @@ fn read_and_measure(prepared: Prepared, reservation: Option<&mut Reservation>, t
     if store.kept() != Kept::Memory {
         talk.say("the rows do not fit in `--memory`: they are measured from disk");
     }
-    fit_store_recorded(&store, &schema, plan, budget, &bars, reservation)
+    fit_store_recorded(store, &schema, plan, budget, &bars, reservation)
 }
 
 /// Hands over the receipt: in its own file and on stdout as JSON, as asked, and what is new in it on stderr, where the

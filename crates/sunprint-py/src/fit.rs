@@ -81,7 +81,7 @@ fn measure(
         handed.open(schema, options.ignore_extra)?
     };
     let store = opened.store(schema, &room, progress)?;
-    fit_store_recorded(&store, schema, prepared.plan, prepared.budget, progress, reservation.as_mut())
+    fit_store_recorded(store, schema, prepared.plan, prepared.budget, progress, reservation.as_mut())
 }
 
 /// What a data set has spent by a ledger, as (ε, δ) in exact decimals or fractions; nothing where no ledger is kept, or

@@ -4,7 +4,7 @@ use crate::capsules::{import_array, import_stream};
 use crate::errors::foreign;
 use crate::rows::Rows;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
@@ -153,6 +153,14 @@ fn reader_of(object: &Bound<'_, PyAny>) -> Result<Box<dyn RecordBatchReader + Se
         return Ok(Box::new(arrow_array::RecordBatchIterator::new([Ok(batch)], schema)));
     }
     Err(no_table())
+}
+
+/// The first column of an object that speaks Arrow, batch by batch.
+pub(crate) fn first_columns(
+    object: &Bound<'_, PyAny>,
+) -> Result<impl Iterator<Item = Result<ArrayRef>> + Send + use<>> {
+    let batches = Read(reader_of(object)?);
+    Ok(batches.map(|batch| batch?.columns().first().cloned().ok_or_else(no_table)))
 }
 
 fn no_table() -> Error {

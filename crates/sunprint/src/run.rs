@@ -1,6 +1,6 @@
 //! The local runner: every pass over a table in memory or out of core, and every draw from a model, on all cores.
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fit::{Ahead, Fit};
 use crate::ledger::Reservation;
 use crate::model::{BLOCK, Draw, Model};
@@ -22,14 +22,15 @@ pub fn fit_table(table: &Table, schema: &Schema, plan: Plan, budget: Budget, pro
     Ok(run(fit, table, progress)?.with_layout(table.layout().clone()))
 }
 
-/// Fits a table that may be larger than memory and keeps its layout in the model.
-pub fn fit_store(store: &Store, schema: &Schema, plan: Plan, budget: Budget, progress: &dyn Progress) -> Result<Model> {
+/// Fits a table that may be larger than memory and keeps its layout in the model. The codes are gone as soon as the last
+/// pass is answered: before the measure is looked for, which needs memory of its own.
+pub fn fit_store(store: Store, schema: &Schema, plan: Plan, budget: Budget, progress: &dyn Progress) -> Result<Model> {
     fit_store_recorded(store, schema, plan, budget, progress, None)
 }
 
 /// The same with a charge in a ledger, which is marked as spent before noise is drawn.
 pub fn fit_store_recorded(
-    store: &Store,
+    store: Store,
     schema: &Schema,
     plan: Plan,
     budget: Budget,
@@ -37,7 +38,8 @@ pub fn fit_store_recorded(
     reservation: Option<&mut Reservation>,
 ) -> Result<Model> {
     let fit = Fit::begin(schema, plan, budget, store.rows())?;
-    Ok(run_recorded(fit, store, progress, reservation)?.with_layout(store.layout().clone()))
+    let layout = store.layout().clone();
+    Ok(run_recorded(fit, store, progress, reservation)?.with_layout(layout))
 }
 
 /// Whoever can answer a pass.
@@ -58,23 +60,34 @@ impl Rows for Store {
     }
 }
 
-/// Answers every pass of a fit from a table.
-pub fn run(fit: Fit, rows: &impl Rows, progress: &dyn Progress) -> Result<Model> {
+impl<R: Rows> Rows for &R {
+    fn answer(&self, pass: &Pass, progress: &dyn Progress) -> Result<Tally> {
+        R::answer(self, pass, progress)
+    }
+}
+
+/// Answers every pass of a fit from a table. Rows that are handed over, and not only lent, are dropped after the last one.
+pub fn run(fit: Fit, rows: impl Rows, progress: &dyn Progress) -> Result<Model> {
     run_recorded(fit, rows, progress, None)
 }
 
 /// The same with a charge in a ledger, which is marked as spent before noise is drawn.
 pub fn run_recorded(
     mut fit: Fit,
-    rows: &impl Rows,
+    rows: impl Rows,
     progress: &dyn Progress,
     mut reservation: Option<&mut Reservation>,
 ) -> Result<Model> {
     if let Some(reservation) = &reservation {
         fit = fit.recorded(reservation.entry().clone());
     }
+    let mut rows = Some(rows);
     while let Some(pass) = fit.next_pass() {
-        let tally = rows.answer(&pass, progress)?;
+        let unasked = || Error::new(Kind::Protocol, "a pass came after the last one");
+        let tally = rows.as_ref().ok_or_else(unasked)?.answer(&pass, progress)?;
+        if fit.needs_no_more_rows() {
+            rows = None;
+        }
         // Noise is drawn where a tally is absorbed, and nowhere else: this is the last moment before the first.
         if let Some(reservation) = reservation.take() {
             reservation.spend()?;

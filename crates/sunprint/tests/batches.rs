@@ -1,6 +1,7 @@
 //! Tables out of memory, as Arrow batches: the codes of files, the rows of files, and work that can be ended.
 
-use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int32Array, LargeBinaryArray, RecordBatch, StringArray};
 use arrow_schema::Fields;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::run::{draw_batches, run, write_rows};
 use sunprint::schema::Schema;
 use sunprint::source::*;
-use sunprint::tally::Pass;
+use sunprint::tally::{KEY_BYTES, Marker, Pass};
 
 const ROWS: usize = 40_000;
 
@@ -202,4 +203,77 @@ fn work_can_be_ended() {
     let maker = BatchMaker::new(model.schema(), &model.layout()).unwrap();
     let drawn = draw_batches(&model.draw(u64::MAX >> 20, 1), 0..u64::MAX, &maker, &impatient(5_000), |_| Ok(()));
     assert_eq!(kind(drawn.err()), Kind::Stopped);
+}
+
+/// Rows with strata and without, with the cells of some.
+fn split_and_whole() -> [(Schema, Vec<RecordBatch>); 2] {
+    let cuts = [0, 1, 1, 20_000, 39_999, ROWS];
+    let parts = || cuts.windows(2).map(|cut| batch(cut[0]..cut[1]));
+    let plain = schema().to_toml().replace("role = \"label\"\n", "");
+    let plain = Schema::parse(&plain, "plain.toml").unwrap();
+    [(schema(), parts().collect()), (plain, parts().collect())]
+}
+
+/// What is kept of rows answers every pass as the rows do, with the same fingerprint, whatever the parts.
+#[test]
+fn cells_answer_like_their_rows() {
+    let [split, plain] = split_and_whole();
+    assert!(split.0.strata() > 1 && plain.0.strata() == 1);
+    for (schema, parts) in [split, plain] {
+        let batches = |parts: Vec<RecordBatch>| {
+            Batches::new(&fields(), &schema, "the table", false, parts.into_iter().map(Ok)).unwrap()
+        };
+        let budget = budget("1".parse().unwrap(), None).unwrap();
+        let mut fit = Fit::begin(&schema, Plan::default(), budget, ROWS as u64).unwrap();
+        let marker = Marker::new(&[3; KEY_BYTES], schema.width());
+        let cells = batches(parts.clone()).secret_cells(&schema, &Silent).unwrap();
+        let whole: Vec<ArrayRef> = cells.iter().map(|array| Arc::new(array.clone()) as ArrayRef).collect();
+        let bytes = 2 * schema.width() + if schema.strata() > 1 { 4 } else { 0 };
+        assert!(cells.iter().all(|array| array.value(0).len() == bytes), "two bytes for a value");
+        while let Some(pass) = fit.next_pass() {
+            let (tally, mark) = batches(parts.clone()).answer_marked(&schema, &pass, &marker, &Silent).unwrap();
+            let large = whole.iter().map(|array| Arc::new(LargeBinaryArray::from_iter(array.as_binary::<i32>())) as _);
+            let cut = whole.iter().flat_map(|array| [array.slice(1, array.len() - 1), array.slice(0, 1)]);
+            let forms: [Vec<ArrayRef>; 3] = [whole.clone(), large.collect(), cut.collect()];
+            for form in forms {
+                let (found, seen) = answer_cells(form.into_iter().map(Ok), &pass, &marker, &Silent).unwrap();
+                assert!(found.to_secret_bytes() == tally.to_secret_bytes(), "pass {}", pass.number);
+                assert!(seen == mark, "pass {}", pass.number);
+            }
+            fit.absorb(tally).unwrap();
+        }
+    }
+}
+
+#[test]
+fn damaged_cells_are_refused() {
+    for (schema, parts) in split_and_whole() {
+        let budget = budget("1".parse().unwrap(), None).unwrap();
+        let pass = Fit::begin(&schema, Plan::default(), budget, 2).unwrap().next_pass().unwrap();
+        let marker = Marker::new(&[3; KEY_BYTES], schema.width());
+        let some =
+            Batches::new(&fields(), &schema, "the table", false, [Ok(parts[2].slice(0, 2))].into_iter()).unwrap();
+        let cells = some.secret_cells(&schema, &Silent).unwrap().remove(0);
+        let (one, two) = (cells.value(0), cells.value(1));
+        let answer = |array: ArrayRef| answer_cells([Ok(array)].into_iter(), &pass, &marker, &Silent);
+        assert!(answer(Arc::new(cells.clone())).is_ok());
+        assert!(answer(Arc::new(cells.slice(0, 0))).is_ok_and(|(tally, _)| tally.rows() == 0));
+        let longer = [one, &[0, 0]].concat();
+        let mut stray = one.to_vec();
+        stray[one.len() - 1] = 9;
+        let mut damaged: Vec<ArrayRef> = vec![
+            Arc::new(BinaryArray::from_iter([Some(one), None])),
+            Arc::new(BinaryArray::from_iter_values([&one[1..], two])),
+            Arc::new(BinaryArray::from_iter_values([&longer, &one[2..]])),
+            Arc::new(Int32Array::from(vec![1])),
+        ];
+        if schema.strata() > 1 {
+            damaged.push(Arc::new(BinaryArray::from_iter_values([&stray])));
+        }
+        for array in damaged {
+            let error = answer(array).err().unwrap();
+            assert_eq!(error.kind(), Kind::Protocol);
+            assert_eq!(error.to_string(), "what was kept of the rows does not have their form");
+        }
+    }
 }

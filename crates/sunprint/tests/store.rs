@@ -6,11 +6,12 @@ use door_support::*;
 use std::path::{Path, PathBuf};
 use sunprint::error::Result;
 use sunprint::fit::Fit;
-use sunprint::plan::{Plan, budget};
+use sunprint::plan::{Method, Plan, budget};
 use sunprint::privacy::Kernel;
 use sunprint::run::run;
 use sunprint::schema::Schema;
 use sunprint::source::*;
+use sunprint::tally::codes::Codes;
 
 /// Room for so few codes that no table fits.
 fn tight(folder: &Path, beyond: Option<Kept>) -> Room {
@@ -64,8 +65,36 @@ fn a_fit_of_a_store_is_a_fit_of_a_table() {
     let from_table = run(fit(5_000), &table, &Silent).unwrap();
     assert_eq!(run(fit(store.rows()), &store, &Silent).unwrap().to_json(), from_table.to_json());
     let promise = budget("1".parse().unwrap(), None).unwrap();
-    let fitted = sunprint::run::fit_store(&store, &schema, Plan::default(), promise, &Silent).unwrap();
+    let fitted = sunprint::run::fit_store(store, &schema, Plan::default(), promise, &Silent).unwrap();
     assert_eq!(fitted.receipt().rows, Some(5_000));
+}
+
+/// A fit that says that it needs no more rows asks for none, and says so before it looks for the measure.
+#[test]
+fn the_last_pass_is_known_to_be_the_last() {
+    let rows = 2_000;
+    for label in ["", "role = \"label\"\n"] {
+        let text = format!(
+            "[[column]]\nname = \"x\"\nkind = \"continuous\"\nmin = 0\nmax = 1\n\
+             [[column]]\nname = \"y\"\nkind = \"categorical\"\nvalues = [\"a\", \"b\"]\n{label}"
+        );
+        let schema = Schema::parse(&text, "last.toml").unwrap();
+        for method in [Method::Default, Method::Paper, Method::Cube] {
+            let plan = Plan { method, ..Plan::default() };
+            let promise = budget("1".parse().unwrap(), None).unwrap();
+            let mut fit = Fit::begin(&schema, plan, promise, rows).unwrap();
+            let mut last = false;
+            while let Some(pass) = fit.next_pass() {
+                assert!(!last, "a pass came after the last one");
+                last = fit.needs_no_more_rows();
+                let mut codes = Codes::with_capacity(pass.width, rows as usize);
+                let row = |i: u64| (0..pass.width as u64).map(|j| (i * (7919 + j) % 65536) as u16).collect::<Vec<_>>();
+                (0..rows).for_each(|i| codes.push(&row(i), (i % pass.strata as u64) as u32));
+                fit.absorb(pass.tally(&codes)).unwrap();
+            }
+            assert!(last, "{} says which pass is the last", method.name());
+        }
+    }
 }
 
 /// Whichever is faster is not known in advance, but it is one of the two.

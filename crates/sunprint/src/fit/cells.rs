@@ -109,6 +109,16 @@ impl Fit {
         }
     }
 
+    /// Whether no pass comes after the current one, whatever its noise, so that the rows may go once they answered it.
+    /// Public.
+    pub fn needs_no_more_rows(&self) -> bool {
+        match &self.stage {
+            Stage::Measure(stage) => stage.labels.as_ref().is_none_or(|charge| charge.amount().is_zero()),
+            Stage::Labels(_) => true,
+            _ => false,
+        }
+    }
+
     /// The last pass: noisy counts, then the measure nearest to them, done.
     pub(super) fn absorb_cells(
         &mut self,

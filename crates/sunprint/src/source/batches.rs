@@ -20,7 +20,7 @@ use arrow_schema::{Field, Fields, SchemaRef};
 use std::ops::Range;
 
 /// Rows that one worker takes at a time, at most.
-const SLICE: usize = 8192;
+pub(super) const SLICE: usize = 8192;
 
 /// A table that comes batch by batch. Nothing is read until somebody wants its rows. No `Debug`.
 pub struct Batches {

@@ -10,6 +10,7 @@ mod arrow_needs;
 mod arrow_out;
 mod atomic;
 mod batches;
+mod cells;
 mod check;
 mod chunks;
 mod fields;
@@ -40,6 +41,7 @@ mod writer;
 
 pub use atomic::AtomicFile;
 pub use batches::{BatchMaker, Batches};
+pub use cells::answer_cells;
 pub use check::{CheckReport, ColumnReport, check};
 pub use guard::panic_is_caught;
 pub use layout::{Layout, Physical, PhysicalType};

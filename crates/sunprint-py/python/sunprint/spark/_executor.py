@@ -1,11 +1,12 @@
-"""What runs on executors. Nothing here raises what another library said, and nothing but tallies goes out."""
+"""What runs on executors. Nothing here raises what another library said, and nothing but tallies goes to other machines."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .. import _native
@@ -30,6 +31,51 @@ def tally(batches: Batches, what: str, schema: str, key: bytes, columns: bytes) 
         _one_thread_for_each_core_of_the_task()
         part = _native.tally_marked(_native.Pass.from_text(what, schema), _begun(stream, columns), key)
         return _outcome(part[0].to_secret_bytes(), part[1])
+
+    yield _guarded(work, stream)
+
+
+def encode(batches: Batches, schema: str, mine: bytes) -> Batches:
+    """The rows of one partition as cells of codes, for Spark to keep where they are; a failure is a row too.
+
+    ``mine`` makes the work of one fit different from that of any other, so that Spark takes none for another.
+    """
+    stream = _Stream(batches)
+    _one_thread_for_each_core_of_the_task()
+    known, failure = _tried(lambda: _native.Schema.parse(schema, "the pass"))
+    while failure is None:
+        cells, failure = _tried(lambda: _cells(known, stream))
+        if cells is None:
+            break
+        yield from cells
+    _ended(stream)
+    if failure is not None:
+        yield _kept([None], [json.dumps(failure)])
+
+
+def tally_cells(batches: Batches, what: str, schema: str, key: bytes) -> Batches:
+    """The tally of one partition of cells."""
+    stream = _Stream(batches)
+
+    def work() -> Any:
+        import pyarrow as pa
+
+        _one_thread_for_each_core_of_the_task()
+        failures: list[str] = []
+
+        def cells(first: Any) -> Iterator[Any]:
+            for batch in itertools.chain([first], stream):
+                failed = batch.column(1)
+                if failed.null_count < len(failed):
+                    failures.extend(failed.drop_null()[:1].to_pylist())
+                    return
+                yield batch.select([0])
+
+        begun = next(stream, None)
+        begun = _kept([], []) if begun is None else begun
+        reader = pa.RecordBatchReader.from_batches(begun.select([0]).schema, cells(begun))
+        part = _native.tally_cells(_native.Pass.from_text(what, schema), reader, key)
+        return _failure(*json.loads(failures[0])) if failures else _outcome(part[0].to_secret_bytes(), part[1])
 
     yield _guarded(work, stream)
 
@@ -107,27 +153,33 @@ class _Stream:
                 pass
 
 
-def _guarded(work: Any, stream: _Stream) -> Any:
-    """The outcome of some work; a failure is an outcome too.
+#: The class of an exception of ours, its sentence and its hint; of another one, `FOREIGN` and its class alone.
+_Failure = tuple[str, str, str | None]
 
-    Only where Spark's own stream breaks is something raised: then this attempt is lost, and Spark makes another.
-    """
-    outcome = None
+
+def _tried(work: Callable[[], Any]) -> tuple[Any, _Failure | None]:
+    """The outcome of some work, or why there is none."""
     try:
-        outcome = work()
+        return work(), None
     except SunprintError as error:
-        outcome = _failure(type(error).__name__, error.sentence, error.hint)
+        return None, (type(error).__name__, error.sentence, error.hint)
     except Exception as error:
-        outcome = _failure(FOREIGN, type(error).__name__, None)
-    if not stream.broke:
-        try:
-            stream.drain()
-        except Exception:
-            pass
+        return None, (FOREIGN, type(error).__name__, None)
+
+
+def _ended(stream: _Stream) -> None:
+    """Reads what is left. Only where Spark's own stream breaks is something raised, outside of all handlers, so that nothing
+    of what was caught goes along: then this attempt is lost, and Spark makes another."""
+    _tried(stream.drain)
     if stream.broke:
-        # Outside of the handlers, so that nothing of what was caught goes along.
         raise RuntimeError("sunprint: the rows of this partition could not be read to their end")
-    return outcome
+
+
+def _guarded(work: Callable[[], Any], stream: _Stream) -> Any:
+    """The outcome of some work; a failure is an outcome too."""
+    outcome, failure = _tried(work)
+    _ended(stream)
+    return outcome if failure is None else _failure(*failure)
 
 
 def _begun(stream: _Stream, columns: bytes) -> Any:
@@ -137,10 +189,33 @@ def _begun(stream: _Stream, columns: bytes) -> Any:
     first = next(stream, None)
     if first is None:
         return pa.ipc.read_schema(pa.py_buffer(columns)).empty_table()
-    texts = [number for number, field in enumerate(first.schema) if _is_text(field.type)]
+    texts = _texts(first)
     batches = itertools.chain([first], stream)
     whole = (_with_whole_characters(batch, texts) for batch in batches) if texts else batches
     return pa.RecordBatchReader.from_batches(first.schema, whole)
+
+
+def _cells(schema: _native.Schema, stream: _Stream) -> list[Any] | None:
+    """The cells of the next batch; nothing where there is none."""
+    import pyarrow as pa
+
+    batch = next(stream, None)
+    if batch is None:
+        return None
+    cells = _native.secret_cells(schema, _with_whole_characters(batch, _texts(batch)))
+    fine = [(piece.column(0), pa.nulls(len(piece), pa.string())) for piece in pa.table(cells).to_batches()]
+    return [pa.RecordBatch.from_arrays(list(columns), ["codes", "failure"]) for columns in fine]
+
+
+def _kept(cells: list[bytes | None], failures: list[str]) -> Any:
+    """Rows as Spark keeps them: one cell each, or what went wrong."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"codes": pa.array(cells, pa.binary()), "failure": pa.array(failures, pa.string())})
+
+
+def _texts(batch: Any) -> list[int]:
+    return [number for number, field in enumerate(batch.schema) if _is_text(field.type)]
 
 
 def _is_text(kind: Any) -> bool:

@@ -7,7 +7,7 @@ import secrets
 from typing import Any
 
 from .. import _native
-from .._errors import DataError, SunprintError
+from .._errors import DataError, SunprintError, UsageError
 from .._model import Model
 from .._options import Exact, written
 from .._progress import Listener
@@ -15,7 +15,7 @@ from .._protocol import Fit, merge
 from .._schema import Schema, SchemaLike
 from ._columns import checked
 from ._executor import added
-from ._shipping import OUTCOME, collected, shipped
+from ._shipping import CELLS, OUTCOME, collected, shipped
 
 #: The driver takes no more tallies than these, and a later round of merging puts so many together.
 _AT_THE_DRIVER, _FAN = 4, 8
@@ -44,17 +44,22 @@ def fit(
     cell: float | None = None,
     public_basis: Any = None,
     ignore_extra: bool = False,
+    persist: bool = True,
     progress: bool | Listener | None = None,
 ) -> Model:
     """Fits a DataFrame of Spark where it lies, and spends the whole of ``epsilon`` on it.
 
     The parameters are those of :class:`sunprint.Synthesizer`. The columns are checked before any job runs; then the rows
-    are counted, and read once for every pass. Nothing but tallies leaves the executors, and nothing but the model leaves
-    the driver.
+    are counted, and read. Nothing but tallies leaves the executors, and nothing but the model leaves the driver.
+
+    With ``persist``, Spark keeps a code of two bytes for each value on the executors, in memory or on their disks, until the
+    fit ends; later passes take the rows from there. Without, every pass reads the frame again.
 
     The rows must be the same in every pass. If they are not (a source that somebody writes to, a random column), the fit
-    is refused and the charge stays: persist such a frame, or write it out, and fit what was written.
+    is refused and the charge stays: write such a frame out, and fit what was written.
     """
+    if not isinstance(persist, bool):
+        raise UsageError(f"`persist` must be `True` or `False`; a `{type(persist).__name__}` was given")
     known = Schema(schema)
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
@@ -78,12 +83,14 @@ def fit(
     running = Fit(known, rows=rows, like=empty, progress=progress, **parameters)
     # Of the fingerprints. Known to the driver and to the executors of these jobs, and to nobody else.
     key = secrets.token_bytes(32)
+    # The one pass of the cube needs nothing that is kept.
+    cells = kept(chosen, known) if persist and method != "cube" else None
     charged = False
     seen: bytes | None = None
     try:
         while (what := running.next_pass()) is not None:
             charged = True
-            tally, mark = tallied(chosen, what, key, columns)
+            tally, mark = tallied(chosen, what, key, columns, cells)
             if tally.rows != rows or seen not in (None, mark):
                 raise _changed()
             seen = mark
@@ -95,16 +102,50 @@ def fit(
                 error.charged = True  # type: ignore[attr-defined]
             error.add_note(_CHARGED)
         raise
+    finally:
+        if cells is not None:
+            _release(cells)
 
 
-def tallied(frame: Any, what: _native.Pass, key: bytes, columns: Any) -> tuple[_native.Tally, bytes]:
-    """The tally of a whole frame, and the fingerprint of its rows. Secret, both of them."""
+def kept(frame: Any, schema: Schema) -> Any:
+    """The rows as cells of codes, which Spark keeps from their first use on. Nothing runs yet."""
+    raised = None
+    try:
+        from pyspark.storagelevel import StorageLevel
+
+        work = shipped("encode", schema.to_toml(), secrets.token_bytes(16))
+        # In one place each: a copy would go over the wire. What is lost or evicted is made again from the frame.
+        return frame.mapInArrow(work, CELLS).persist(StorageLevel.MEMORY_AND_DISK_DESER)
+    except Exception as error:
+        raised = type(error).__name__
+    raise UsageError(
+        f"Spark cannot keep the codes of the rows between passes: it raised `{raised}`",
+        "with `persist=False` every pass reads the frame again; nothing was spent",
+    )
+
+
+def _release(cells: Any) -> None:
+    """Lets go of what was kept, and waits for it."""
+    try:
+        cells.unpersist(blocking=True)
+    except Exception:
+        # The cells are not Spark's to keep any more; an executor that does not answer is gone, or late.
+        pass
+
+
+def tallied(
+    frame: Any, what: _native.Pass, key: bytes, columns: Any, cells: Any = None
+) -> tuple[_native.Tally, bytes]:
+    """The tally of a whole frame, from its rows or from cells of them, and the fingerprint of the rows. Secret, both."""
     texts = what.texts()
     shape = columns.serialize().to_pybytes()
     cores = _cores(frame.sparkSession)
     nothing, _ = _native.tally_marked(what, columns.empty_table(), key)
     tasks, mergers = _tasks(len(nothing.to_secret_bytes()), cores)
-    outcomes = frame.coalesce(tasks).mapInArrow(shipped("tally", *texts, key, shape), OUTCOME)
+    if cells is None:
+        outcomes = frame.coalesce(tasks).mapInArrow(shipped("tally", *texts, key, shape), OUTCOME)
+    else:
+        outcomes = cells.coalesce(tasks).mapInArrow(shipped("tally_cells", *texts, key), OUTCOME)
     # By the number of the partition, so that a retry sends every tally to the same place again.
     while True:
         outcomes = outcomes.repartition(mergers, "part").mapInArrow(shipped("merge", *texts), OUTCOME)
@@ -155,6 +196,6 @@ def _count(frame: Any) -> int:
 def _changed() -> DataError:
     return DataError(
         "the rows of the DataFrame changed while it was being fitted",
-        "noise may have been drawn already: the whole epsilon counts as spent; write the frame out, or persist it, and fit "
-        "what nobody changes, with budget that is left",
+        "noise may have been drawn already: the whole epsilon counts as spent; write the frame out and fit what nobody "
+        "changes, with budget that is left",
     )
