@@ -190,7 +190,10 @@ impl Fit {
             Stage::Labels(stage) => Work::Marginals(stage.spec.clone()),
             Stage::Done(_) | Stage::Broken => return None,
         };
-        Some(Pass::new(self.number, self.schema.width(), self.schema.strata(), self.facets.clone(), work))
+        // Labels are counted as they are: the tree may ask for the columns of facets itself, where that helps.
+        let divided = !matches!(self.stage, Stage::Labels(_));
+        let facets = if divided { self.facets.clone() } else { Facets::default() };
+        Some(Pass::new(self.number, self.schema.width(), self.schema.strata(), facets, work))
     }
 
     /// Takes the merged tally of the current pass and spends that pass's charges on it.

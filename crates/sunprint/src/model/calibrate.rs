@@ -145,14 +145,16 @@ impl Trial {
 
     /// Weighs the rows by the sieve, which keeps as many rows of each stratum as there were.
     fn sift(&mut self, release: &Release) {
-        let Some(sieve) = &release.sieve else { return };
+        if release.sieve.is_none() {
+            return;
+        }
         let mut row = Vec::with_capacity(self.width);
         for (stratum, members) in self.members.iter().enumerate() {
             for &member in members {
                 row.clear();
                 row.extend_from_slice(&self.units[member * self.width..][..self.width]);
                 release.settle_row(stratum, &mut row);
-                self.weights[member] = sieve.keep(stratum, &row);
+                self.weights[member] = release.keep(stratum, &row);
             }
             let kept: f64 = members.iter().map(|&member| self.weights[member]).sum();
             members.iter().for_each(|&member| self.weights[member] *= members.len() as f64 / kept.max(1e-9));

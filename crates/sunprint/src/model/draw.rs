@@ -183,7 +183,7 @@ impl<'a> Draw<'a> {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         self.release.settle_row(stratum, &mut out[at..]);
-        let keep = self.release.sieve.as_ref().map_or(1.0, |sieve| sieve.keep(stratum, &out[at..]));
+        let keep = self.release.keep(stratum, &out[at..]);
         let kept = last || keep >= 1.0 || random.unit() < keep;
         if kept {
             self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
@@ -273,6 +273,11 @@ impl Release {
         self.settle.apply(stratum, row);
         let facet = stratum % self.facets.count();
         self.facets.told_by(facet).for_each(|(at, set)| row[at] = f64::from(u8::from(set)));
+    }
+
+    /// The probability with which a settled row is kept.
+    pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
+        self.sieve.as_ref().map_or(1.0, |sieve| sieve.keep(stratum / self.facets.count(), row))
     }
 
     /// A place along one side of a cell.

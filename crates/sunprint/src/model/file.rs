@@ -134,7 +134,7 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     if !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
     }
-    if !release.settle.fits(d, strata) || release.sieve.as_ref().is_some_and(|sieve| !sieve.fits(d, strata)) {
+    if !release.settle.fits(d, strata) || release.sieve.as_ref().is_some_and(|sieve| !sieve.fits(d, schema.strata())) {
         return Err("its values do not fit its schema");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {

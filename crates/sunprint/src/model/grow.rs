@@ -31,7 +31,7 @@ pub(super) fn code(unit: f64) -> u16 {
 /// The fork with the largest gain is taken first; the gain is what Gini's impurity `Σ_leaves N (1 − Σ_s p_s²)` loses,
 /// that is `Σ_s b_s²/B + Σ_s a_s²/A − Σ_s n_s²/N` for N rows of which B go below and A above.
 pub(crate) fn grow(release: &Release, schema: &Schema, most: usize) -> Forks {
-    let (width, strata) = (schema.width(), release.measure.strata());
+    let (width, strata) = (schema.width(), schema.strata());
     let sample = Sample::of(release, schema);
     let least = (LEAST_PART * sample.strata.len() as f64 / most.max(1) as f64) as usize;
     let least = least.max(LEAST_ROWS);
@@ -129,7 +129,7 @@ impl Sample {
         for block in 0..draw.blocks() {
             let drawn = draw.block(block);
             codes.extend(drawn.units.iter().map(|&unit| code(unit)));
-            strata.extend(drawn.strata);
+            strata.extend(drawn.strata.iter().map(|stratum| stratum / release.facets.count() as u32));
         }
         let mut sample = Sample { strata, edges: vec![Vec::new(); width], bins: Vec::new() };
         let mut column = Vec::new();

@@ -47,7 +47,9 @@ impl Sieve {
         let tried = trial(release, schema, &forks);
         let expected: Vec<f64> = (tried.chunks_exact(leaves).enumerate())
             .flat_map(|(s, tried)| {
-                let rows: u64 = release.measure.leaves(s).iter().map(|(_, count)| count).sum();
+                let facets = release.facets.count();
+                let leaves = (s * facets..(s + 1) * facets).flat_map(|part| release.measure.leaves(part));
+                let rows: u64 = leaves.map(|(_, count)| count).sum();
                 let part = rows as f64 / tried.iter().sum::<f64>().max(1.0);
                 tried.iter().map(move |t| t * part).collect::<Vec<f64>>()
             })
@@ -72,7 +74,7 @@ impl Sieve {
         Sieve { keep: keep.collect(), forks }
     }
 
-    /// The probability with which a row is kept.
+    /// The probability with which a row of a stratum of the schema is kept.
     pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
         let leaf = self.forks.leaf(|at| code(row[at]));
         self.keep.get(stratum).and_then(|keep| keep.get(leaf)).copied().unwrap_or(1.0)
@@ -106,11 +108,12 @@ fn trial(release: &Release, schema: &Schema, forks: &Forks) -> Vec<f64> {
     let (width, leaves) = (schema.width(), forks.leaves());
     let rows = (ROWS_A_LEAF * leaves).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
     let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
-    let mut tried = vec![0.0; leaves * release.measure.strata()];
+    let facets = release.facets.count();
+    let mut tried = vec![0.0; leaves * schema.strata()];
     for block in 0..draw.blocks() {
         let drawn = draw.block(block);
         for (row, &stratum) in drawn.units.chunks_exact(width).zip(&drawn.strata) {
-            tried[stratum as usize * leaves + forks.leaf(|at| code(row[at]))] += 1.0;
+            tried[stratum as usize / facets * leaves + forks.leaf(|at| code(row[at]))] += 1.0;
         }
     }
     tried

@@ -1,5 +1,7 @@
 //! Facets: parts of the rows that columns of two values mark, so that each can have a shape of its own.
 //!
+//! Proof: docs/proofs.md, Lemma 27.
+//!
 //! The list of columns is public. A row's facet depends on that row alone, so whatever a pass tallies stratum by
 //! stratum moves as before when a row is replaced: the row leaves one part and enters another.
 

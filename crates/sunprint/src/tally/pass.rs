@@ -166,7 +166,7 @@ impl Pass {
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
         let facets = self.facets.fit(self.width)
-            && self.strata % self.facets.count() == 0
+            && self.strata.is_multiple_of(self.facets.count())
             && self.facets.is_empty() == (self.version == VERSION);
         self.width > 0 && self.strata > 0 && facets && work
     }
