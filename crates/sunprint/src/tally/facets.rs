@@ -61,7 +61,10 @@ impl Facets {
         let width = codes.width();
         for (values, strata) in values.chunks(TOGETHER * width.max(1)).zip(strata.chunks(TOGETHER)) {
             let rows = values.chunks_exact(width.max(1)).zip(strata);
-            let divided = rows.map(|(row, stratum)| stratum * count + self.of(row) as u32).collect();
+            // A stratum that cannot be stays one that cannot be, which tallies know how to take.
+            let divide =
+                |(row, stratum): (&[u16], &u32)| stratum.saturating_mul(count).saturating_add(self.of(row) as u32);
+            let divided = rows.map(divide).collect();
             each(&Codes::from_parts(width, values.to_vec(), divided));
         }
     }
@@ -100,6 +103,13 @@ mod tests {
             });
             prop_assert_eq!(seen, rows);
         }
+    }
+
+    #[test]
+    fn strata_that_cannot_be_stay_so() {
+        let mut codes = Codes::with_capacity(1, 1);
+        codes.push(&[Q], u32::MAX);
+        Facets { asked: vec![0] }.divide(&codes, |part| assert_eq!(part.stratum(0), u32::MAX));
     }
 
     #[test]
