@@ -16,6 +16,7 @@ mod facets;
 mod labels;
 mod marginals;
 mod mechanism;
+mod one_of;
 mod paper;
 mod refined;
 mod tilt;

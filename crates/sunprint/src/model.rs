@@ -1,6 +1,7 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
 mod agree;
+mod alternatives;
 mod balance;
 mod calibrate;
 mod constraints;
@@ -25,7 +26,7 @@ pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
 pub use file::MOST_BYTES;
 pub(crate) use grow::grow;
-pub use settle::{Absent, Curve, Settle, Settling};
+pub use settle::{Absent, Curve, OneOf, Settle, Settling};
 pub use sieve::Sieve;
 
 /// A finished release.

@@ -8,7 +8,6 @@
 use super::Fit;
 use crate::math::eigen;
 use crate::model::{Frame, Release, Target, balance, calibrate, correlations};
-use crate::schema::Block;
 use crate::subspace::{Blob, Texture};
 
 /// So often are rows drawn and the correlations moved.
@@ -68,7 +67,13 @@ impl Fit {
         let mut best = (f64::INFINITY, release.clone());
         for round in 0..=ROUNDS {
             calibrate(&mut release, &self.schema, targets, FEWER);
-            let off = errors(&wanted, &correlations(&release, width), &blocks, width);
+            let seen = correlations(&release, width);
+            let together: Vec<Vec<usize>> = blocks
+                .iter()
+                .map(|block| (block.start..block.start + block.width()).collect())
+                .chain(release.settle.one_of.iter().map(|one_of| one_of.at.clone()))
+                .collect();
+            let off = errors(&wanted, &seen, &together, width);
             let error = (off.iter().map(|x| x * x).sum::<f64>() / off.len().max(1) as f64).sqrt();
             if error < best.0 {
                 best = (error, release.clone());
@@ -109,12 +114,12 @@ impl Fit {
     }
 }
 
-/// What is missing of the wanted correlations. The coordinates of one column go together as its values say.
-fn errors(wanted: &[f64], seen: &[f64], blocks: &[Block], width: usize) -> Vec<f64> {
+/// What is missing of the wanted correlations. Coordinates of one column go `together` as its values say, and so do columns
+/// that exclude one another.
+fn errors(wanted: &[f64], seen: &[f64], together: &[Vec<usize>], width: usize) -> Vec<f64> {
     let mut off: Vec<f64> = wanted.iter().zip(seen).map(|(wanted, seen)| wanted - seen).collect();
-    for block in blocks {
-        let inside = block.start..block.start + block.width();
-        inside.clone().for_each(|i| inside.clone().for_each(|j| off[i * width + j] = 0.0));
+    for some in together {
+        some.iter().for_each(|i| some.iter().for_each(|j| off[i * width + j] = 0.0));
     }
     off
 }

@@ -6,7 +6,7 @@ use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
 use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
-use crate::model::{Frame, Release, Settle, Spot, Target, balance};
+use crate::model::{Frame, OneOf, Release, Settle, Spot, Target, balance};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
 use crate::subspace::Texture;
@@ -24,6 +24,8 @@ pub(super) struct MeasureStage {
     pub edge: f64,
     /// What is wanted of the values of each block; empty where that was not measured.
     pub targets: Vec<Target>,
+    /// Columns that exclude one another.
+    pub one_of: Vec<OneOf>,
     /// What the moments said, where rows are drawn from it.
     pub ground: Option<Ground>,
     /// For one more pass, if there is one.
@@ -126,7 +128,8 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, ground, labels } = stage;
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, labels } =
+            stage;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
@@ -151,8 +154,8 @@ impl Fit {
             }
         };
         let facets = self.facets.clone();
-        let release =
-            Release { frame, measure, texture, spot, spectrum, edge, settle: Settle::default(), sieve: None, facets };
+        let settle = Settle { one_of, ..Settle::default() };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None, facets };
         Ok(self.done(release, &targets, ground.as_ref(), labels))
     }
 

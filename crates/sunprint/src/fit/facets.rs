@@ -53,7 +53,7 @@ impl Fit {
     }
 
     /// The coordinates of columns with two values.
-    fn indicators(&self) -> Vec<usize> {
+    pub(super) fn indicators(&self) -> Vec<usize> {
         let blocks = self.schema.blocks().into_iter();
         blocks.filter(|block| self.schema.indicates(block)).map(|block| block.start).collect()
     }
@@ -64,17 +64,9 @@ impl Fit {
 /// A column j takes `Σ_k R_jk²/R_jj` out of the variance R that is left, by regression of all others on it; noise of
 /// deviation σ in each of d entries alone would seem to take `d σ²/R_jj`, which is subtracted.
 fn divide(covariance: &Covariance, means: &[f64], two_valued: &[usize], most: usize) -> Facets {
-    let (d, eigen) = (covariance.width, &covariance.eigen);
-    let row = |j: usize| -> Vec<f64> {
-        let mut row = vec![0.0; d];
-        for (value, v) in eigen.values.iter().zip(&eigen.vectors) {
-            row.iter_mut().zip(v).for_each(|(x, k)| *x += value * v[j] * k);
-        }
-        row
-    };
     // An entry off the diagonal has half the noise variance of one on it.
     let noise = covariance.diagonal_noise * covariance.diagonal_noise / 2.0;
-    let mut left: Vec<(usize, Vec<f64>)> = two_valued.iter().map(|&j| (j, row(j))).collect();
+    let mut left: Vec<(usize, Vec<f64>)> = two_valued.iter().map(|&j| (j, covariance.row(j))).collect();
     left.retain(|(j, _)| (LEAST..=1.0 - LEAST).contains(&means[*j]));
     let together: Vec<Vec<f64>> =
         left.iter().map(|(j, row)| row.iter().zip(means).map(|(c, m)| c + means[*j] * m).collect()).collect();

@@ -172,6 +172,7 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
         spectrum: Vec::new(),
         edge: 0.0,
         targets: Vec::new(),
+        one_of: Vec::new(),
         ground: None,
         labels: None,
     })

@@ -109,6 +109,7 @@ impl Fit {
             spectrum: eigen.values,
             edge: 0.0,
             targets: Vec::new(),
+            one_of: Vec::new(),
             ground: None,
             labels: None,
         })))

@@ -4,7 +4,7 @@ use super::attune::Ground;
 use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{MeasureStage, Space};
 use super::contrasts::contrast_reach;
-use super::{Fit, Rest, Stage, fixed_point, scalar_noise};
+use super::{Fit, Rest, Stage, fixed_point, one_of, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
 use crate::measure::{Side, box_sides};
@@ -170,10 +170,15 @@ impl Fit {
         let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
+        let means: Vec<f64> = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
+        let one_of = match &blob {
+            Some(_) => one_of::exclusive(&covariance, &means, &self.indicators()),
+            None => Vec::new(),
+        };
         let ground = blob.clone().map(|blob| Ground {
             blob,
             offset: covariance.offset.clone(),
-            means: units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect(),
+            means,
             noise: (covariance.mean_noise, covariance.diagonal_noise),
             stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
             shares: covariance.stratum_shares(),
@@ -187,6 +192,7 @@ impl Fit {
             spectrum: covariance.eigen.values.clone(),
             edge: covariance.edge,
             targets: Vec::new(),
+            one_of,
             ground,
             labels: Some(labels),
         };

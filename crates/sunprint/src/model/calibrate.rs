@@ -45,18 +45,14 @@ const TRIAL_ROWS: (u64, u64) = (2048, 32_768);
 const TRIAL_SEED: u64 = 0;
 /// A stratum with fewer rows in the trial is settled as all are.
 const LEAST_ROWS: usize = 256;
-/// Rounds in which the offsets of categories are set, and the error of a share at which they end.
-const ROUNDS: usize = 120;
-const EXACT: f64 = 5e-4;
 /// Rounds in which the strata's shares are moved towards those of all.
 const RECONCILED: usize = 8;
-/// What is added to a category that never comes.
-const NEVER: f64 = -1e6;
 
 /// Sets the way in which blocks are settled. `targets` has one entry for each block. Gives what was wanted in the end,
-/// for [`recalibrate`]. The trial has so many times `fewer` rows than a good one.
+/// for [`recalibrate`]: of every block, then of every list of columns that exclude one another. The trial has so many times
+/// `fewer` rows than a good one.
 pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target], fewer: u64) -> Vec<Target> {
-    release.settle = Settle::plain(schema);
+    release.settle = Settle::plain(schema, std::mem::take(&mut release.settle.one_of));
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
     let wanted = blocks.iter().zip(targets).any(|(block, target)| {
@@ -66,7 +62,12 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         return targets.to_vec();
     }
     let trial = Trial::of(release, schema.width(), fewer);
+    let one_of = &release.settle.one_of;
+    let together = |block: &Block| one_of.iter().any(|one_of| one_of.at.contains(&block.start));
     let complete = |(block, target): (&Block, &Target)| {
+        if together(block) {
+            return Target::default();
+        }
         let mut target = target.clone();
         let said = |rows: Option<&[usize]>| match block.form {
             Form::OneHot => Some(trial.mean_categories(block.start, block.len, rows)),
@@ -87,7 +88,8 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         }
         target
     };
-    let targets: Vec<Target> = blocks.iter().zip(targets).map(complete).collect();
+    let alternatives = one_of.iter().map(|one_of| trial.alternatives(one_of, &release.facets));
+    let targets: Vec<Target> = blocks.iter().zip(targets).map(complete).chain(alternatives).collect();
     trial.settle(release, schema, &targets);
     targets
 }
@@ -110,14 +112,14 @@ impl Wanted {
 }
 
 /// Free rows of the model.
-struct Trial {
-    width: usize,
-    units: Vec<f64>,
+pub(super) struct Trial {
+    pub width: usize,
+    pub units: Vec<f64>,
     /// The rows of each stratum.
-    members: Vec<Vec<usize>>,
-    everyone: Vec<usize>,
+    pub members: Vec<Vec<usize>>,
+    pub everyone: Vec<usize>,
     /// How often each row is kept, against the others of its stratum.
-    weights: Vec<f64>,
+    pub weights: Vec<f64>,
 }
 
 impl Trial {
@@ -163,9 +165,13 @@ impl Trial {
 
     /// Sets how blocks are settled.
     fn settle(&self, release: &mut Release, schema: &Schema, targets: &[Target]) {
-        let mut settle = Settle::plain(schema);
+        let mut settle = Settle::plain(schema, std::mem::take(&mut release.settle.one_of));
         for (settling, target) in settle.blocks.iter_mut().zip(targets) {
             self.set(settling, target);
+        }
+        for (one_of, target) in settle.one_of.iter_mut().zip(&targets[settle.blocks.len()..]) {
+            let Some(all) = &target.all else { continue };
+            one_of.offsets = self.offsets(target, all, |row, offsets| one_of.heaviest(row, offsets));
         }
         release.settle = settle;
     }
@@ -194,7 +200,7 @@ impl Trial {
     }
 
     /// The mean of some rows, or of all. What balancing has moved is moved back: by as much as for all rows together.
-    fn mean_of(&self, column: usize, rows: Option<&[usize]>) -> f64 {
+    pub(super) fn mean_of(&self, column: usize, rows: Option<&[usize]>) -> f64 {
         let free =
             |rows: &[usize]| rows.iter().map(|&row| self.at(row, column)).sum::<f64>() / rows.len().max(1) as f64;
         self.mean(column) + rows.filter(|rows| !rows.is_empty()).map_or(0.0, |rows| free(rows) - free(&self.everyone))
@@ -216,7 +222,7 @@ impl Trial {
 
     /// Moves what is wanted of the strata so that together it is what is wanted of all, which is known better: shares
     /// that noise made negative were lifted to nothing in each stratum, and in the rarest categories that adds up.
-    fn reconcile(&self, target: &mut Target) {
+    pub(super) fn reconcile(&self, target: &mut Target) {
         let Some(all) = &target.all else { return };
         let rows = self.everyone.len().max(1) as f64;
         for _ in 0..RECONCILED {
@@ -234,18 +240,23 @@ impl Trial {
         }
     }
 
-    /// Sets the lists of a block: one entry for all, or one for each stratum if some stratum has its own.
-    fn set(&self, settling: &mut Settling, target: &Target) {
-        let Some(all) = &target.all else { return };
+    /// All rows together, or each stratum if some stratum has its own wishes: what is its own, and its rows.
+    pub(super) fn groups<'a>(&'a self, target: &'a Target) -> Vec<(Option<&'a Wanted>, &'a [usize])> {
         let own = |s: usize| {
             let enough = self.members[s].len() >= LEAST_ROWS;
             target.strata.get(s).and_then(Option::as_ref).filter(|_| enough)
         };
-        let groups: Vec<(Option<&Wanted>, &[usize])> = if (0..self.members.len()).any(|s| own(s).is_some()) {
+        if (0..self.members.len()).any(|s| own(s).is_some()) {
             (0..self.members.len()).map(|s| (own(s), self.members[s].as_slice())).collect()
         } else {
             vec![(None, self.everyone.as_slice())]
-        };
+        }
+    }
+
+    /// Sets the lists of a block: one entry for all, or one for each stratum if some stratum has its own.
+    fn set(&self, settling: &mut Settling, target: &Target) {
+        let Some(all) = &target.all else { return };
+        let groups = self.groups(target);
         match settling {
             Settling::Line { at, curves, absent } => {
                 let mut limits = Vec::new();
@@ -269,12 +280,8 @@ impl Trial {
                 absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
             }
             Settling::Hot { at, offsets } => {
-                let common = self.offsets(*at, all, &self.everyone);
-                let one = |(wanted, rows): &(Option<&Wanted>, &[usize])| match wanted {
-                    Some(wanted) => self.offsets(*at, wanted, rows),
-                    None => common.clone(),
-                };
-                *offsets = groups.iter().map(one).collect();
+                let block = *at..*at + all.pieces.len();
+                *offsets = self.offsets(target, all, |row, offsets| heaviest(&row[block.clone()], offsets));
             }
         }
     }
@@ -285,30 +292,6 @@ impl Trial {
         let limit = if part <= 0.0 { f64::MAX } else { self.sorted(absent.at, rows).quantile(1.0 - part) };
         let limit = if part >= 1.0 { f64::MIN } else { limit };
         (limit, rows.iter().copied().filter(|&row| self.at(row, absent.at) <= limit).collect())
-    }
-
-    /// Offsets for which the categories come as often as wanted: each is raised while its category comes too rarely.
-    fn offsets(&self, start: usize, wanted: &Wanted, rows: &[usize]) -> Vec<f64> {
-        let shares: Vec<f64> = wanted.pieces.iter().map(|piece| piece.share).collect();
-        let never = |share: &f64| if *share > 0.0 { 0.0 } else { NEVER };
-        let mut offsets: Vec<f64> = shares.iter().map(never).collect();
-        let step: Vec<f64> = shares.iter().map(|p| 0.3 / (p * (1.0 - p) + 1e-3).sqrt()).collect();
-        let whole: f64 = rows.iter().map(|&row| self.weights[row]).sum();
-        for _ in 0..ROUNDS {
-            let mut seen = vec![0.0; shares.len()];
-            for &row in rows {
-                let first = row * self.width + start;
-                seen[heaviest(&self.units[first..first + shares.len()], &offsets)] += self.weights[row];
-            }
-            let error = |c: usize| shares[c] - seen[c] / whole.max(1e-9);
-            if (0..shares.len()).all(|c| error(c).abs() < EXACT) {
-                break;
-            }
-            for c in (0..shares.len()).filter(|&c| shares[c] > 0.0) {
-                offsets[c] += step[c] * error(c);
-            }
-        }
-        offsets
     }
 }
 

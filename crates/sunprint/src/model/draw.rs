@@ -22,6 +22,9 @@ const ROWS: u64 = 1;
 /// A row that was not kept so often is kept.
 const ATTEMPTS: u32 = 64;
 
+/// What weighs more than anything that is drawn, and less than what is added to alternatives that never come.
+const TOLD: f64 = 1e3;
+
 /// Normal numbers that are drawn together.
 const TOGETHER: usize = 64;
 
@@ -270,8 +273,10 @@ impl<'a> Draw<'a> {
 impl Release {
     /// Makes a free row one that the table could hold, of the facet that it was drawn for.
     pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64]) {
-        self.settle.apply(stratum, row);
         let facet = stratum % self.facets.count();
+        // Said before, too: what excludes a column of the facet is then not chosen.
+        self.facets.told_by(facet).for_each(|(at, set)| row[at] = if set { TOLD } else { -TOLD });
+        self.settle.apply(stratum, row);
         self.facets.told_by(facet).for_each(|(at, set)| row[at] = f64::from(u8::from(set)));
     }
 

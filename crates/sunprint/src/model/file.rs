@@ -9,8 +9,9 @@ use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 4;
-/// That of models whose strata are not divided.
+pub const FORMAT: u64 = 5;
+/// Those of models without columns that exclude one another, and of models whose strata are not divided either.
+const WITHOUT_ONE_OF: u64 = 4;
 const WITHOUT_FACETS: u64 = 3;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
@@ -34,7 +35,7 @@ impl Model {
     /// The file's text.
     pub fn to_json(&self) -> String {
         let document = Document {
-            sunprint_model: if self.release.facets.is_empty() { WITHOUT_FACETS } else { FORMAT },
+            sunprint_model: self.release.format(),
             receipt: self.receipt.clone(),
             schema: self.schema.clone(),
             layout: self.layout.clone(),
@@ -87,6 +88,17 @@ impl Model {
     }
 }
 
+impl Release {
+    /// The oldest form that can say it, so that older programs read what they can.
+    fn format(&self) -> u64 {
+        match (self.settle.one_of.is_empty(), self.facets.is_empty()) {
+            (false, _) => FORMAT,
+            (true, false) => WITHOUT_ONE_OF,
+            (true, true) => WITHOUT_FACETS,
+        }
+    }
+}
+
 /// No released length comes near it: the cube has diameter √d, and noise adds at most some millions to that. Products
 /// of two such numbers, and sums of thousands of those, are finite, so whatever is drawn is a number.
 const LONGEST: f64 = 1e30;
@@ -114,9 +126,13 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
             d
         }
     };
-    let halves = |at: &u32| schema.blocks().iter().any(|block| block.start == *at as usize && schema.indicates(block));
-    if !release.facets.fit(d) || !release.facets.asked.iter().all(halves) {
+    let blocks = schema.blocks();
+    let halves = |at: usize| blocks.iter().any(|block| block.start == at && schema.indicates(block));
+    if !release.facets.fit(d) || !release.facets.asked.iter().all(|&at| halves(at as usize)) {
         return Err("its facets do not fit its schema");
+    }
+    if !release.settle.one_of.iter().flat_map(|one_of| &one_of.at).all(|&at| halves(at)) {
+        return Err("its values do not fit its schema");
     }
     let strata = schema.strata() * release.facets.count();
     release.measure.check(strata, sides)?;

@@ -13,6 +13,50 @@ use serde::{Deserialize, Serialize};
 pub struct Settle {
     /// One for each block.
     pub blocks: Vec<Settling>,
+    /// Columns of two values that exclude one another: they are settled together, before the blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<OneOf>,
+}
+
+/// Columns of two values of which a row sets one, or at most one: a category that the table spells as many columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OneOf {
+    /// Their coordinates, ascending.
+    pub at: Vec<usize>,
+    /// Whether there are rows in which none is set. That is one more alternative, behind the others.
+    pub none: bool,
+    /// What is added to the weight of each alternative; one list for all strata, or one for each.
+    pub offsets: Vec<Vec<f64>>,
+}
+
+impl OneOf {
+    /// The alternatives of a row.
+    pub fn alternatives(&self) -> usize {
+        self.at.len() + usize::from(self.none)
+    }
+
+    /// The alternative whose weight is largest after the offsets were added, the first of equals. A column weighs what
+    /// was drawn for it, and none of them what they leave of a whole.
+    pub(super) fn heaviest(&self, row: &[f64], offsets: &[f64]) -> usize {
+        let mut best = (f64::NEG_INFINITY, 0);
+        let mut left = 1.0;
+        for (i, (&at, offset)) in self.at.iter().zip(offsets).enumerate() {
+            left -= row[at];
+            if row[at] + offset > best.0 {
+                best = (row[at] + offset, i);
+            }
+        }
+        match offsets.get(self.at.len()) {
+            Some(offset) if self.none && left + offset > best.0 => self.at.len(),
+            _ => best.1,
+        }
+    }
+
+    fn settle(&self, stratum: usize, row: &mut [f64]) {
+        let Some(offsets) = of(&self.offsets, stratum) else { return };
+        let chosen = self.heaviest(row, offsets);
+        self.at.iter().enumerate().for_each(|(i, &at)| row[at] = f64::from(u8::from(i == chosen)));
+    }
 }
 
 /// How one block is settled. Lists have one entry for all strata, or one for each.
@@ -99,7 +143,9 @@ impl Absent {
 
 impl Settle {
     /// Nothing is calibrated: numbers are clamped, the largest weight wins, what is more missing than not is missing.
-    pub fn plain(schema: &Schema) -> Settle {
+    /// Columns that excluded one another still do.
+    pub fn plain(schema: &Schema, mut one_of: Vec<OneOf>) -> Settle {
+        one_of.iter_mut().for_each(|one_of| one_of.offsets = vec![vec![0.0; one_of.alternatives()]]);
         let blocks = schema.blocks().into_iter().map(|block| {
             let at = block.start;
             let absent = block.absence.then(|| Absent { at: at + block.len, above: vec![0.5 * HOT_UNIT] });
@@ -109,11 +155,12 @@ impl Settle {
                 Form::OneHot => Settling::Hot { at, offsets: vec![vec![0.0; block.len]] },
             }
         });
-        Settle { blocks: blocks.collect() }
+        Settle { blocks: blocks.collect(), one_of }
     }
 
     /// Settles a row.
     pub fn apply(&self, stratum: usize, row: &mut [f64]) {
+        self.one_of.iter().for_each(|one_of| one_of.settle(stratum, row));
         for block in &self.blocks {
             match block {
                 Settling::Line { at, curves, absent } => {
@@ -154,18 +201,26 @@ impl Settle {
             let inside = c.to.iter().all(|x| (0.0..=1.0).contains(x)) && c.from.iter().all(|x| x.is_finite());
             c.from.len() == c.to.len() && inside && c.from.is_sorted() && c.to.is_sorted()
         };
-        self.blocks.iter().all(|block| match block {
-            Settling::Line { at, curves, absent } => {
-                *at < width && listed(curves.len()) && curves.iter().all(curve) && absence(*at, absent)
-            }
-            Settling::Circle { at, absent } => at.saturating_add(1) < width && absence(at + 1, absent),
-            Settling::Hot { at, offsets } => {
-                let fits = |o: &Vec<f64>| {
-                    !o.is_empty() && at.saturating_add(o.len()) <= width && o.iter().all(|x| x.is_finite())
-                };
-                !offsets.is_empty() && listed(offsets.len()) && offsets.iter().all(fits)
-            }
-        })
+        let mut together: Vec<usize> = self.one_of.iter().flat_map(|one_of| one_of.at.iter().copied()).collect();
+        together.sort_unstable();
+        let once = together.windows(2).all(|pair| pair[0] < pair[1]) && together.last().is_none_or(|&at| at < width);
+        let one_of = |one_of: &OneOf| {
+            let fits = |o: &Vec<f64>| o.len() == one_of.alternatives() && o.iter().all(|x| x.is_finite());
+            !one_of.at.is_empty() && listed(one_of.offsets.len()) && one_of.offsets.iter().all(fits)
+        };
+        once && self.one_of.iter().all(one_of)
+            && self.blocks.iter().all(|block| match block {
+                Settling::Line { at, curves, absent } => {
+                    *at < width && listed(curves.len()) && curves.iter().all(curve) && absence(*at, absent)
+                }
+                Settling::Circle { at, absent } => at.saturating_add(1) < width && absence(at + 1, absent),
+                Settling::Hot { at, offsets } => {
+                    let fits = |o: &Vec<f64>| {
+                        !o.is_empty() && at.saturating_add(o.len()) <= width && o.iter().all(|x| x.is_finite())
+                    };
+                    !offsets.is_empty() && listed(offsets.len()) && offsets.iter().all(fits)
+                }
+            })
     }
 }
 
@@ -197,6 +252,7 @@ mod tests {
     #[test]
     fn blocks_become_values() {
         let settle = Settle {
+            one_of: Vec::new(),
             blocks: vec![
                 Settling::Line { at: 0, curves: vec![], absent: Some(Absent { at: 1, above: vec![0.3] }) },
                 Settling::Circle { at: 2, absent: None },
@@ -209,7 +265,7 @@ mod tests {
             Settling::Line { at: 2, curves: vec![], absent: Some(before.clone()) },
             Settling::Circle { at: 0, absent: Some(before) },
         ] {
-            assert!(!Settle { blocks: vec![block] }.fits(7, 2));
+            assert!(!Settle { blocks: vec![block], ..Settle::default() }.fits(7, 2));
         }
         let mut row = [1.7, 0.31, 0.5, 2.0, 0.9, 0.1, 0.2];
         settle.apply(0, &mut row);

@@ -106,6 +106,15 @@ pub struct StratumMean {
 }
 
 impl Covariance {
+    /// A row of the matrix, put together again.
+    pub fn row(&self, j: usize) -> Vec<f64> {
+        let mut row = vec![0.0; self.width];
+        for (value, v) in self.eigen.values.iter().zip(&self.eigen.vectors) {
+            row.iter_mut().zip(v).for_each(|(x, k)| *x += value * v[j] * k);
+        }
+        row
+    }
+
     /// Reads released moments.
     ///
     /// With `f = C/(K′ Q)` units per grid step: mean offset `m̂ = G₀ⱼ/(t n) f`, covariance `Gᵢⱼ/n f² − m̂m̂ᵀ`.

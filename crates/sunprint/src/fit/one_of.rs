@@ -1,0 +1,91 @@
+//! Columns of two values that exclude one another: a category that the table spells as many columns.
+//!
+//! A Gaussian that is cut at a threshold in each of them would set two of the columns in one row, or none, which no row of
+//! the table does. The released moments say how often two columns are set together, so those of which a row sets one at
+//! most are found for free, and drawn as one. Post-processing: only released numbers enter.
+
+use crate::model::OneOf;
+use crate::subspace::Covariance;
+use std::collections::BTreeMap;
+
+/// A column excludes others if it is set together with one of them in at most this part of the rows in which chance alone
+/// would do so, and in no more than noise may seem to.
+const TOGETHER: f64 = 0.05;
+const NOISE: f64 = 2.0;
+/// That is said only where chance would be heard: so many times above the noise.
+const HEARD: f64 = 6.0;
+/// Rows in which none is set are rows of the table where they are more than this part, and more than so many deviations of
+/// the noise.
+const NONE: f64 = 0.01;
+const NONE_NOISE: f64 = 3.0;
+
+/// The lists of columns, among those of two values, of which a row sets one at most. `means` are the columns' means.
+///
+/// Columns that spell one category stand side by side in a table, as everybody writes them, so only these are asked: a
+/// list ends before the first column that is set together with it. (Far apart there are columns that exclude one another
+/// for other reasons, as a soil does with the areas where it is not found.) Where a column is so rare that nobody can hear
+/// what it excludes, the list goes on; in the end the list is asked as a whole.
+pub(super) fn exclusive(covariance: &Covariance, means: &[f64], two_valued: &[usize]) -> Vec<OneOf> {
+    let pairs = Pairs { covariance, means, rows: two_valued.iter().map(|&j| (j, covariance.row(j))).collect() };
+    let mut lists: Vec<Vec<usize>> = Vec::new();
+    for &column in two_valued {
+        match lists.last_mut() {
+            Some(list)
+                if list.last().is_some_and(|last| last + 1 == column)
+                    && pairs.apart(&[column], list) != Some(false) =>
+            {
+                list.push(column);
+            }
+            _ => lists.push(vec![column]),
+        }
+    }
+    lists.iter().filter_map(|list| pairs.one_of(list)).collect()
+}
+
+/// How often columns are set together.
+struct Pairs<'a> {
+    covariance: &'a Covariance,
+    means: &'a [f64],
+    rows: BTreeMap<usize, Vec<f64>>,
+}
+
+impl Pairs<'_> {
+    /// How often one of some columns is set in a row.
+    fn often(&self, some: &[usize]) -> f64 {
+        some.iter().map(|&column| self.means[column]).sum()
+    }
+
+    /// How often one of `some` columns is set together with one of `others`, how often that would be by chance, and the
+    /// deviation of the noise.
+    ///
+    /// *Noise.* The covariances of k with l columns have deviation `√(k l) σ` together, for an entry off the diagonal has
+    /// `σ² = σ_d²/2`; the product of the sums a and b of their means, with σ₁ in each of them, `√(k b² + l a²) σ₁`.
+    fn together(&self, some: &[usize], others: &[usize]) -> (f64, f64, f64) {
+        let entries = some.iter().filter_map(|i| self.rows.get(i)).flat_map(|row| others.iter().map(|&j| row[j]));
+        let (a, b, k, l) = (self.often(some), self.often(others), some.len() as f64, others.len() as f64);
+        let noise = k * l * self.covariance.diagonal_noise.powi(2) / 2.0;
+        let noise = noise + (k * b * b + l * a * a) * self.covariance.mean_noise.powi(2);
+        (entries.sum::<f64>() + a * b, a * b, noise.sqrt())
+    }
+
+    /// Whether some columns exclude others, where that can be heard.
+    fn apart(&self, some: &[usize], others: &[usize]) -> Option<bool> {
+        let (seen, chance, noise) = self.together(some, others);
+        (chance > HEARD * noise).then_some(seen <= TOGETHER * chance + NOISE * noise)
+    }
+
+    /// A list without the columns that do not belong to it, not yet calibrated; nothing if nothing is left.
+    fn one_of(&self, list: &[usize]) -> Option<OneOf> {
+        let others = |column: usize| list.iter().copied().filter(|&other| other != column).collect::<Vec<usize>>();
+        let heard: Vec<Option<bool>> = list.iter().map(|&column| self.apart(&[column], &others(column))).collect();
+        // What nobody can hear belongs to the list only between columns of which it is known.
+        let first = heard.iter().position(|&apart| apart == Some(true))?;
+        let last = heard.iter().rposition(|&apart| apart == Some(true))?;
+        let inside = list.iter().zip(&heard).enumerate();
+        let inside = inside.filter(|(i, (_, apart))| (first..=last).contains(i) && **apart != Some(false));
+        let at: Vec<usize> = inside.map(|(_, (&column, _))| column).collect();
+        let noise = NONE_NOISE * self.covariance.mean_noise * (at.len() as f64).sqrt();
+        let none = 1.0 - self.often(&at) > NONE.max(noise);
+        (at.len() > 1).then_some(OneOf { at, none, offsets: Vec::new() })
+    }
+}
