@@ -8,6 +8,7 @@ mod constraints;
 mod draw;
 mod file;
 mod grow;
+mod heard;
 mod settle;
 mod sieve;
 
@@ -25,7 +26,7 @@ pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};
 pub use file::MOST_BYTES;
-pub(crate) use grow::grow;
+pub(crate) use grow::{Question, grow};
 pub use settle::{Absent, Curve, OneOf, Settle, Settling};
 pub use sieve::Sieve;
 
@@ -55,9 +56,9 @@ pub struct Release {
     /// What divides each stratum of the schema into several of the measure; none where nothing does.
     #[serde(default, skip_serializing_if = "Facets::is_empty")]
     pub facets: Facets,
-    /// Which rows are kept; none for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sieve: Option<Sieve>,
+    /// Which rows are kept: those that pass all of them.
+    #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
+    pub sieves: Vec<Sieve>,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.

@@ -78,7 +78,7 @@ static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let plan = Plan { shares: Some(shares), ..Plan::default() };
     let model = fit(&table(schema.width(), &rows), &schema, plan, promise("4", None), Kernel::seeded(1)).unwrap();
     assert_eq!(model.release().facets.asked, [8]);
-    let sieve = model.release().sieve.as_ref().unwrap();
+    let sieve = &model.release().sieves[0];
     assert!(sieve.forks.leaves() > 2 && sieve.keep.iter().flatten().any(|keep| *keep < 1.0));
     model.to_json().into_bytes()
 });

@@ -71,7 +71,7 @@ fn the_last_pass_counts_strata_in_leaves() {
     let [Histogram::Tree(forks)] = &marginals.histograms[..] else { panic!("one tree") };
     assert!(forks.fit(WIDTH) && forks.leaves() > 8, "{}", forks.leaves());
     assert_eq!(forks.forks[0].at, 0, "the strata differ in the first column");
-    assert_eq!(model.release().sieve.as_ref().map(|sieve| &sieve.forks), Some(forks));
+    assert_eq!(model.release().sieves.iter().map(|sieve| &sieve.forks).collect::<Vec<_>>(), [forks]);
 }
 
 /// What was counted is found again among the drawn rows, leaf by leaf, and every stratum keeps its rows.
@@ -87,8 +87,8 @@ fn drawn_rows_are_mixed_as_they_were_counted() {
     };
     let (_, with) = fit(&codes, 1000, Kernel::quiet(), "1");
     let (_, without) = fit(&codes, 0, Kernel::quiet(), "1");
-    assert!(without.release().sieve.is_none());
-    let forks = &with.release().sieve.as_ref().unwrap().forks;
+    assert!(without.release().sieves.is_empty());
+    let forks = &with.release().sieves[0].forks;
     let wanted = real(forks);
     let error = |model: &Model| {
         let draw = model.draw(ROWS as u64, 3);
@@ -131,9 +131,42 @@ fn noise_is_not_followed() {
     let rows: Vec<(Vec<u16>, u32)> =
         (0..2000).map(|_| ((0..WIDTH).map(|_| stream.bits() as u16).collect(), stream.below(2) as u32)).collect();
     let (_, model) = fit(&table(WIDTH, &rows), 1, Kernel::seeded(1), "0.01");
-    let sieve = model.release().sieve.as_ref().unwrap();
+    let sieve = &model.release().sieves[0];
     for keep in &sieve.keep {
         let mean = keep.iter().sum::<f64>() / keep.len() as f64;
         assert!(mean > 0.5, "a stratum keeps most of its rows: {mean}");
     }
+}
+
+/// Where rows are many there is a second tree, which asks few numbers evenly; both are counted in one pass, as two
+/// histograms of the same rows, and both are kept in the file.
+#[test]
+fn many_rows_have_a_second_tree() {
+    let mut stream = Stream::new(6, 92, 0);
+    let rows: Vec<(Vec<u16>, u32)> = (0..60_000)
+        .map(|_| {
+            let x: Vec<f64> = (0..WIDTH).map(|_| stream.unit()).collect();
+            // A chessboard: neither the strata's means nor their marginals know it.
+            let dark = (x[0] * 4.0) as u32 % 2 == (x[1] * 4.0) as u32 % 2;
+            let stratum = u32::from(stream.unit() < if dark { 0.9 } else { 0.1 });
+            (x.iter().map(|x| (x * f64::from(Q)).round() as u16).collect(), stratum)
+        })
+        .collect();
+    let codes = table(WIDTH, &rows);
+    let (passes, model) = fit(&codes, 2000, Kernel::quiet(), "1");
+    let Some(Work::Marginals(marginals)) = passes.last().map(|pass| &pass.work) else { panic!("counts of leaves") };
+    let [Histogram::Tree(_), Histogram::Tree(blind)] = &marginals.histograms[..] else { panic!("two trees") };
+    let mut asked: Vec<u32> = blind.forks.iter().map(|fork| fork.at).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    assert!(asked.len() <= 3, "{asked:?}");
+    assert_eq!(model.release().sieves.len(), 2);
+    let spent = model.receipt().spent.iter().find(|spent| spent.stage == "labels").unwrap();
+    assert_eq!(spent.sensitivity, "in each of 2 histograms one count down and one up, by 1");
+    // A fifth of ε = 1, two counts in each of two trees: 4/0.2.
+    assert!(spent.noise.contains("20"), "{}", spent.noise);
+    let text = model.to_json();
+    assert!(text.starts_with("{\"sunprint_model\":5,"), "older programs know of one sieve only");
+    let read = Model::from_json(text.as_bytes(), "a model").unwrap();
+    assert_eq!(model.draw(3000, 1).block(2).units, read.draw(3000, 1).block(2).units);
 }

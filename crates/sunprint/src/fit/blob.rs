@@ -52,8 +52,17 @@ impl Fit {
         let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
         let (spectrum, edge) = spectrum;
         let (spot, settle) = (Spot::Uniform, Settle::default());
-        let release =
-            Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None, facets: Default::default() };
+        let release = Release {
+            frame,
+            measure,
+            texture,
+            spot,
+            spectrum,
+            edge,
+            settle,
+            sieves: Vec::new(),
+            facets: Default::default(),
+        };
         self.done(release, &[], None, None)
     }
 

@@ -155,7 +155,7 @@ impl Fit {
         };
         let facets = self.facets.clone();
         let settle = Settle { one_of, ..Settle::default() };
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieve: None, facets };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), facets };
         Ok(self.done(release, &targets, ground.as_ref(), labels))
     }
 

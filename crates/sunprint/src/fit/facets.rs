@@ -100,13 +100,13 @@ fn divide(covariance: &Covariance, means: &[f64], two_valued: &[usize], most: us
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::math::eigen;
     use crate::math::stream::Stream;
 
     /// The covariance and the means of rows.
-    fn of(rows: &[Vec<f64>]) -> (Covariance, Vec<f64>) {
+    pub fn of(rows: &[Vec<f64>]) -> (Covariance, Vec<f64>) {
         let (n, d) = (rows.len() as f64, rows[0].len());
         let means: Vec<f64> = (0..d).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / n).collect();
         let entry = |i: usize, j: usize| rows.iter().map(|r| (r[i] - means[i]) * (r[j] - means[j])).sum::<f64>() / n;

@@ -7,8 +7,8 @@
 use super::marginals::count_noise;
 use super::{Fit, Stage};
 use crate::error::Result;
-use crate::model::{Release, Sieve, Target, grow, recalibrate};
-use crate::plan::most_leaves;
+use crate::model::{Question, Release, Sieve, Target, grow, recalibrate};
+use crate::plan::{Facts, as_float, most_leaves};
 use crate::privacy::{Charge, Sensitive};
 use crate::tally::{Answer, Forks, Histogram, Marginals};
 
@@ -30,32 +30,41 @@ impl Fit {
         let Some(charge) = charge.filter(|charge| !charge.amount().is_zero()) else {
             return Stage::Done(Box::new(release));
         };
-        let most = most_leaves(self.rows, count_noise(1, &charge));
-        let forks = grow(&release, &self.schema, most);
-        let spec = Marginals { histograms: vec![Histogram::Tree(forks)] };
+        let facts = Facts::of(&self.schema, self.rows, as_float(&self.receipt.epsilon));
+        let questions: &[Question] =
+            if facts.many_rows() { &[Question::Known, Question::Blind] } else { &[Question::Known] };
+        let most = most_leaves(self.rows, count_noise(questions.len(), &charge));
+        let tree = |&question| Histogram::Tree(grow(&release, &self.schema, most, question));
+        let spec = Marginals { histograms: questions.iter().map(tree).collect() };
         Stage::Labels(Box::new(LabelStage { spec, charge, release, targets }))
     }
 
     /// Noisy counts of the leaves; the model keeps its rows by them.
     ///
-    /// Every row is in exactly one leaf of one stratum, so this is one histogram.
+    /// Every row is in exactly one leaf of one stratum of each tree, so there are as many histograms as trees.
     pub(super) fn absorb_labels(&mut self, answer: Sensitive<Answer>, stage: LabelStage) -> Result<Stage> {
-        let LabelStage { mut spec, charge, mut release, targets } = stage;
+        let LabelStage { spec, charge, mut release, targets } = stage;
         let counts = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
         });
-        let noise = count_noise(1, &charge);
-        let counts = self.kernel.histograms("labels", counts, 1, charge)?.into_inner();
+        let histograms = spec.histograms.len();
+        let noise = count_noise(histograms, &charge);
+        let counts = self.kernel.histograms("labels", counts, histograms as u64, charge)?.into_inner();
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        let forks = match spec.histograms.pop() {
-            Some(Histogram::Tree(forks)) => forks,
-            _ => Forks::default(),
-        };
+        let mut rest = counts.as_slice();
+        let mut trees: Vec<(&Forks, &[f64])> = Vec::new();
+        for histogram in &spec.histograms {
+            let (mine, others) = rest.split_at(histogram.size(self.schema.strata()));
+            rest = others;
+            if let Histogram::Tree(forks) = histogram {
+                trees.push((forks, mine));
+            }
+        }
         // What is kept moves how often values come, and settling them anew moves what falls into which leaf.
         for _ in 0..ROUNDS {
-            release.sieve = None;
-            release.sieve = Some(Sieve::new(&release, &self.schema, forks.clone(), &counts, noise));
+            release.sieves.clear();
+            release.sieves = Sieve::several(&release, &self.schema, &trees, noise);
             recalibrate(&mut release, &self.schema, &targets);
         }
         Ok(Stage::Done(Box::new(release)))

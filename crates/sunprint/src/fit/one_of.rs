@@ -78,14 +78,69 @@ impl Pairs<'_> {
     fn one_of(&self, list: &[usize]) -> Option<OneOf> {
         let others = |column: usize| list.iter().copied().filter(|&other| other != column).collect::<Vec<usize>>();
         let heard: Vec<Option<bool>> = list.iter().map(|&column| self.apart(&[column], &others(column))).collect();
-        // What nobody can hear belongs to the list only between columns of which it is known.
-        let first = heard.iter().position(|&apart| apart == Some(true))?;
-        let last = heard.iter().rposition(|&apart| apart == Some(true))?;
+        // What nobody can hear belongs to the list between columns of which it is known, and at its ends if it is heard
+        // from all together there.
+        let mut first = heard.iter().position(|&apart| apart == Some(true))?;
+        let mut last = heard.iter().rposition(|&apart| apart == Some(true))?;
+        let known = &list[first..=last];
+        if self.apart(&list[..first], known) == Some(true) {
+            first = 0;
+        }
+        if self.apart(&list[last + 1..], known) == Some(true) {
+            last = list.len() - 1;
+        }
         let inside = list.iter().zip(&heard).enumerate();
         let inside = inside.filter(|(i, (_, apart))| (first..=last).contains(i) && **apart != Some(false));
         let at: Vec<usize> = inside.map(|(_, (&column, _))| column).collect();
         let noise = NONE_NOISE * self.covariance.mean_noise * (at.len() as f64).sqrt();
         let none = 1.0 - self.often(&at) > NONE.max(noise);
         (at.len() > 1).then_some(OneOf { at, none, offsets: Vec::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::facets::tests::of;
+    use crate::math::stream::Stream;
+
+    /// Columns 0 to 4 are the five values of a category, 5 to 7 flags of their own, 8 and 9 two of three values, and 10 is
+    /// set where 0 is not, but stands apart from it.
+    fn rows() -> Vec<Vec<f64>> {
+        let mut stream = Stream::new(3, 96, 0);
+        let mut row = |_| {
+            let mut row = vec![0.0; 11];
+            let first = [0, 0, 0, 0, 0, 1, 1, 2, 3, 4][stream.below(10) as usize];
+            row[first] = 1.0;
+            (5..8).for_each(|flag| row[flag] = f64::from(u8::from(stream.unit() < 0.3)));
+            let third = stream.below(3) as usize;
+            if third < 2 {
+                row[8 + third] = 1.0;
+            }
+            row[10] = 1.0 - row[0];
+            row
+        };
+        (0..5000).map(|i| row(i)).collect()
+    }
+
+    fn lists(two_valued: &[usize], noise: f64) -> Vec<(Vec<usize>, bool)> {
+        let (covariance, means) = of(&rows());
+        let covariance = Covariance { diagonal_noise: noise, mean_noise: noise, ..covariance };
+        exclusive(&covariance, &means, two_valued).into_iter().map(|one_of| (one_of.at, one_of.none)).collect()
+    }
+
+    #[test]
+    fn categories_in_many_columns_are_found() {
+        let all: Vec<usize> = (0..11).collect();
+        assert_eq!(lists(&all, 1e-5), [(vec![0, 1, 2, 3, 4], false), (vec![8, 9], true)]);
+        assert_eq!(lists(&[0, 2, 4], 1e-5), [], "columns of more values stand between these");
+        assert_eq!(lists(&[5, 6, 7], 1e-5), [], "flags that have nothing to do with one another");
+    }
+
+    /// What is as rare as noise belongs to a list if it stands within it, and noise of the size of everything says nothing.
+    #[test]
+    fn what_cannot_be_heard_is_not_said() {
+        assert_eq!(lists(&[0, 1, 2, 3, 4], 4e-3)[0].0, [0, 1, 2, 3, 4]);
+        assert_eq!(lists(&(0..11).collect::<Vec<_>>(), 0.3), []);
     }
 }

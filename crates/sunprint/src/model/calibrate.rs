@@ -147,7 +147,7 @@ impl Trial {
 
     /// Weighs the rows by the sieve, which keeps as many rows of each stratum as there were.
     fn sift(&mut self, release: &Release) {
-        if release.sieve.is_none() {
+        if release.sieves.is_empty() {
             return;
         }
         let mut row = Vec::with_capacity(self.width);

@@ -282,7 +282,7 @@ impl Release {
 
     /// The probability with which a settled row is kept.
     pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
-        self.sieve.as_ref().map_or(1.0, |sieve| sieve.keep(stratum / self.facets.count(), row))
+        self.sieves.iter().map(|sieve| sieve.keep(stratum / self.facets.count(), row)).product::<f64>().min(1.0)
     }
 
     /// A place along one side of a cell.

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
 pub const FORMAT: u64 = 5;
-/// Those of models without columns that exclude one another, and of models whose strata are not divided either.
-const WITHOUT_ONE_OF: u64 = 4;
-const WITHOUT_FACETS: u64 = 3;
+/// Those of models that need no newer one: without columns that exclude one another and with one sieve at most, and of
+/// those whose strata are not divided either.
+const FACETS: u64 = 4;
+const PLAIN: u64 = 3;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
 pub const MOST_BYTES: u64 = 1 << 30;
@@ -91,10 +92,10 @@ impl Model {
 impl Release {
     /// The oldest form that can say it, so that older programs read what they can.
     fn format(&self) -> u64 {
-        match (self.settle.one_of.is_empty(), self.facets.is_empty()) {
+        match (self.settle.one_of.is_empty() && self.sieves.len() <= 1, self.facets.is_empty()) {
             (false, _) => FORMAT,
-            (true, false) => WITHOUT_ONE_OF,
-            (true, true) => WITHOUT_FACETS,
+            (true, false) => FACETS,
+            (true, true) => PLAIN,
         }
     }
 }
@@ -150,7 +151,7 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     if !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
     }
-    if !release.settle.fits(d, strata) || release.sieve.as_ref().is_some_and(|sieve| !sieve.fits(d, schema.strata())) {
+    if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, schema.strata())) {
         return Err("its values do not fit its schema");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {

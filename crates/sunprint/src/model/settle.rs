@@ -249,6 +249,31 @@ mod tests {
         assert_eq!(Curve::default().at(7.0), 1.0, "without points it clamps");
     }
 
+    /// One column is set, or none where that is an alternative; what is drawn decides, and offsets move it.
+    #[test]
+    fn columns_that_exclude_one_another() {
+        let one_of = |none: bool, offsets: Vec<Vec<f64>>| Settle {
+            one_of: vec![OneOf { at: vec![0, 2, 3], none, offsets }],
+            ..Settle::default()
+        };
+        let settled = |settle: &Settle, mut row: [f64; 4]| {
+            settle.apply(1, &mut row);
+            row
+        };
+        let plain = one_of(false, vec![vec![0.0; 3]]);
+        assert_eq!(settled(&plain, [0.2, 0.7, 0.9, 0.8]), [0.0, 0.7, 1.0, 0.0]);
+        assert_eq!(settled(&plain, [-0.2, 0.7, -0.9, -0.8]), [1.0, 0.7, 0.0, 0.0]);
+        let by_stratum = one_of(false, vec![vec![0.0; 3], vec![0.0, 0.0, 0.5]]);
+        assert_eq!(settled(&by_stratum, [0.2, 0.7, 0.9, 0.8]), [0.0, 0.7, 0.0, 1.0]);
+        let none = one_of(true, vec![vec![0.0; 4]]);
+        assert_eq!(settled(&none, [0.1, 0.7, 0.1, 0.2]), [0.0, 0.7, 0.0, 0.0], "0.6 is left for none");
+        assert!(plain.fits(4, 2) && by_stratum.fits(4, 2) && none.fits(4, 2));
+        assert!(!by_stratum.fits(4, 3) && !plain.fits(3, 2), "strata and coordinates that are not there");
+        assert!(!one_of(true, vec![vec![0.0; 3]]).fits(4, 2), "an offset is missing");
+        let twice = Settle { one_of: [plain.one_of.clone(), none.one_of].concat(), ..Settle::default() };
+        assert!(!twice.fits(4, 2), "a column of two lists");
+    }
+
     #[test]
     fn blocks_become_values() {
         let settle = Settle {

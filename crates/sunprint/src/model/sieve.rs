@@ -5,12 +5,15 @@
 //! again otherwise. Post-processing: only released numbers enter.
 
 use super::grow::code;
+use super::heard::{self, LEAST};
 use super::{Draw, Release};
 use crate::schema::Schema;
+use crate::source::Drawn;
 use crate::tally::Forks;
 use serde::{Deserialize, Serialize};
 
-/// A tree, and for each stratum the probability with which a row in each leaf is kept.
+/// A tree, and for each stratum how often a row in each leaf is kept: a probability, after the numbers of all sieves were
+/// multiplied and cut at 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sieve {
     /// The questions.
@@ -20,61 +23,39 @@ pub struct Sieve {
 }
 
 /// Rows of the trial for each leaf, its rows at least, and its numbers at most.
-const ROWS_A_LEAF: usize = 200;
+const ROWS_A_LEAF: usize = 600;
 const LEAST_TRIAL: usize = 65_536;
 const MOST_NUMBERS: usize = 1 << 25;
 /// Any fixed number but that of the trial on which the tree was grown.
 const TRIAL_SEED: u64 = 2;
-/// A stratum never has more than so many times the rows in a leaf that were drawn there, and never fewer than this part.
-const MOST: f64 = 8.0;
-const LEAST: f64 = 0.05;
-/// A leaf says how wrong the model is where more than so many deviations of the noise are expected in it.
-const HEARD: f64 = 2.0;
+/// So often is each of several sieves made anew for what the others keep.
+const TURNS: u32 = 3;
 /// The part of a stratum's rows whose weights may be cut.
 const CUT: f64 = 0.02;
-/// So many rows of the trial in a leaf are as good as the counts.
-const TRIED: f64 = 8.0;
 
 impl Sieve {
-    /// A sieve after which the strata have as many rows in each leaf as `counts` say: leaf by leaf for one stratum after
-    /// the other, each with a noise of deviation σ.
+    /// Sieves after which the strata have as many rows in each leaf as the trees say, each with its counts: leaf by leaf for
+    /// one stratum after the other, with a noise of deviation σ. How far they go: [`heard`]. The release has none yet.
     ///
-    /// *How far to go.* The model expects m rows where c were counted. Let the model be wrong by a factor of variance ρ²,
-    /// the same everywhere: `E (c − m)² = ρ² m² + m + σ²`, and ρ² follows from the leaves in which enough are expected. The best guess is
-    /// then `m + g (c − m)` with `g = ρ² m²/(ρ² m² + σ²)`: a model that is right as far as can be heard is left alone.
-    pub(crate) fn new(release: &Release, schema: &Schema, forks: Forks, counts: &[f64], noise: f64) -> Sieve {
-        let leaves = forks.leaves();
-        let tried = trial(release, schema, &forks);
-        let expected: Vec<f64> = (tried.chunks_exact(leaves).enumerate())
-            .flat_map(|(s, tried)| {
-                let facets = release.facets.count();
-                let leaves = (s * facets..(s + 1) * facets).flat_map(|part| release.measure.leaves(part));
-                let rows: u64 = leaves.map(|(_, count)| count).sum();
-                let part = rows as f64 / tried.iter().sum::<f64>().max(1.0);
-                tried.iter().map(move |t| t * part).collect::<Vec<f64>>()
-            })
-            .collect();
-        let heard = counts.iter().zip(&expected).filter(|(_, m)| **m > HEARD * noise);
-        let wrong: Vec<f64> = heard.map(|(c, m)| ((c - m) * (c - m) - m - noise * noise) / (m * m)).collect();
-        let wrong = (wrong.iter().sum::<f64>() / wrong.len().max(1) as f64).clamp(0.0, 1.0);
-        let weight = |((c, m), t): ((&f64, &f64), &f64)| {
-            if *m <= 0.0 {
-                return 1.0;
+    /// Each sieve is made for the rows that the others keep, in turn.
+    pub(crate) fn several(release: &Release, schema: &Schema, trees: &[(&Forks, &[f64])], noise: f64) -> Vec<Sieve> {
+        let forks: Vec<&Forks> = trees.iter().map(|(forks, _)| *forks).collect();
+        let trial = Trial::of(release, schema, &forks);
+        let open = |forks: &&Forks| vec![vec![1.0; forks.leaves()]; schema.strata()];
+        let mut factors: Vec<Factors> = forks.iter().map(open).collect();
+        let turns = if trees.len() > 1 { TURNS } else { 1 };
+        for _ in 0..turns {
+            for (number, (forks, counts)) in trees.iter().enumerate() {
+                let others = trial.weights(&factors, Some(number));
+                factors[number] = trial.factors(number, forks, counts, &others, noise);
             }
-            let model = wrong * m * m;
-            let go = model / (model + noise * noise).max(f64::MIN_POSITIVE) * t / (t + TRIED);
-            (1.0 + go * (c - m) / m).clamp(LEAST, MOST)
-        };
-        let weights: Vec<f64> = counts.iter().zip(&expected).zip(&tried).map(weight).collect();
-        let keep = weights.chunks_exact(leaves).zip(tried.chunks_exact(leaves)).map(|(weights, tried)| {
-            let most = largest(weights, tried);
-            // Three digits are more than the counts deserve, and short in a file.
-            weights.iter().map(|w| (1000.0 * (w / most).min(1.0)).round() / 1000.0).collect()
-        });
-        Sieve { keep: keep.collect(), forks }
+        }
+        trial.normalise(&mut factors);
+        let sieve = |(forks, keep): (&&Forks, Factors)| Sieve { forks: (*forks).clone(), keep };
+        forks.iter().zip(factors).map(sieve).collect()
     }
 
-    /// The probability with which a row of a stratum of the schema is kept.
+    /// How often a row of a stratum of the schema is kept.
     pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
         let leaf = self.forks.leaf(|at| code(row[at]));
         self.keep.get(stratum).and_then(|keep| keep.get(leaf)).copied().unwrap_or(1.0)
@@ -83,38 +64,142 @@ impl Sieve {
     /// What drawing relies on; rows have `width` coordinates.
     pub(super) fn fits(&self, width: usize, strata: usize) -> bool {
         let leaves = self.forks.leaves();
-        let probability = |keep: &f64| (0.0..=1.0).contains(keep);
-        let list = |keep: &Vec<f64>| keep.len() == leaves && keep.iter().all(probability);
+        let factor = |keep: &f64| (0.0..=heard::MOST).contains(keep);
+        let list = |keep: &Vec<f64>| keep.len() == leaves && keep.iter().all(factor);
         self.forks.fit(width) && self.keep.len() == strata && self.keep.iter().all(list)
     }
 }
 
-/// The weight of rows that are always kept. The largest would do; but one small leaf would then make all others wait, so
-/// the largest weights are cut where they concern only a small part of the rows.
-fn largest(weights: &[f64], tried: &[f64]) -> f64 {
-    let mut leaves: Vec<(f64, f64)> = weights.iter().zip(tried).map(|(w, t)| (*w, w * t)).collect();
-    leaves.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let all: f64 = leaves.iter().map(|leaf| leaf.1).sum();
-    let mut before = 0.0;
-    let enough = leaves.iter().find(|leaf| {
-        before += leaf.1;
-        before > CUT * all
-    });
-    enough.map_or(1.0, |leaf| leaf.0).max(LEAST)
-}
+/// In a file one sieve stands by itself, as it did when there was never more than one.
+pub(super) mod one_or_several {
+    use super::Sieve;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How many rows of a draw fall into each leaf, leaf by leaf for one stratum after the other.
-fn trial(release: &Release, schema: &Schema, forks: &Forks) -> Vec<f64> {
-    let (width, leaves) = (schema.width(), forks.leaves());
-    let rows = (ROWS_A_LEAF * leaves).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
-    let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
-    let facets = release.facets.count();
-    let mut tried = vec![0.0; leaves * schema.strata()];
-    for block in 0..draw.blocks() {
-        let drawn = draw.block(block);
-        for (row, &stratum) in drawn.units.chunks_exact(width).zip(&drawn.strata) {
-            tried[stratum as usize / facets * leaves + forks.leaf(|at| code(row[at]))] += 1.0;
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        One(Sieve),
+        Several(Vec<Sieve>),
+    }
+
+    pub fn serialize<S: Serializer>(sieves: &[Sieve], to: S) -> Result<S::Ok, S::Error> {
+        match sieves {
+            [one] => one.serialize(to),
+            several => several.serialize(to),
         }
     }
-    tried
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Sieve>, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::One(one) => vec![one],
+            Written::Several(several) => several,
+        })
+    }
+}
+
+/// For each stratum a number for each leaf.
+type Factors = Vec<Vec<f64>>;
+
+/// Rows of a draw: where they come from and where they fall.
+struct Trial<'a> {
+    release: &'a Release,
+    strata: usize,
+    /// The stratum of the measure of each row: a facet of a stratum of the schema.
+    parts: Vec<u32>,
+    /// Its leaf in each tree.
+    leaves: Vec<Vec<u32>>,
+}
+
+impl Trial<'_> {
+    fn of<'a>(release: &'a Release, schema: &Schema, trees: &[&Forks]) -> Trial<'a> {
+        let width = schema.width();
+        let most = trees.iter().map(|forks| forks.leaves()).max().unwrap_or(1);
+        let rows = (ROWS_A_LEAF * most).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
+        let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
+        let mut trial =
+            Trial { release, strata: schema.strata(), parts: Vec::new(), leaves: vec![Vec::new(); trees.len()] };
+        let mut drawn = Drawn::default();
+        for block in 0..draw.blocks() {
+            draw.fill(block, &mut drawn);
+            trial.parts.extend(&drawn.strata);
+            for (leaves, forks) in trial.leaves.iter_mut().zip(trees) {
+                leaves.extend(drawn.units.chunks_exact(width).map(|row| forks.leaf(|at| code(row[at])) as u32));
+            }
+        }
+        trial
+    }
+
+    /// The products of the factors of each row, but for one tree.
+    fn products(&self, factors: &[Factors], but: Option<usize>) -> Vec<f64> {
+        let facets = self.release.facets.count();
+        let product = |(row, &part): (usize, &u32)| {
+            let trees = (0..factors.len()).filter(|&tree| Some(tree) != but);
+            trees.map(|tree| factors[tree][part as usize / facets][self.leaves[tree][row] as usize]).product()
+        };
+        self.parts.iter().enumerate().map(product).collect()
+    }
+
+    /// How often each row is kept by all sieves but one. A row that is not kept is drawn again in its own part, so every
+    /// part keeps as many rows as it had.
+    fn weights(&self, factors: &[Factors], but: Option<usize>) -> Vec<f64> {
+        let mut weights = self.products(factors, but);
+        let mut sums = vec![(0.0, 0.0); self.strata * self.release.facets.count()];
+        for (&part, weight) in self.parts.iter().zip(&weights) {
+            let (rows, kept) = &mut sums[part as usize];
+            *rows += 1.0;
+            *kept += weight;
+        }
+        for (&part, weight) in self.parts.iter().zip(&mut weights) {
+            let (rows, kept) = sums[part as usize];
+            *weight *= rows / f64::max(kept, 1e-9);
+        }
+        weights
+    }
+
+    /// By what the rows of each leaf of a tree should be more, if they have these weights.
+    fn factors(&self, tree: usize, forks: &Forks, counts: &[f64], weights: &[f64], noise: f64) -> Factors {
+        let (leaves, facets) = (forks.leaves(), self.release.facets.count());
+        let mut tried = vec![0.0; leaves * self.strata];
+        for ((&part, &leaf), weight) in self.parts.iter().zip(&self.leaves[tree]).zip(weights) {
+            tried[part as usize / facets * leaves + leaf as usize] += weight;
+        }
+        let expected: Vec<f64> = (tried.chunks_exact(leaves).enumerate())
+            .flat_map(|(s, tried)| {
+                let cells = (s * facets..(s + 1) * facets).flat_map(|part| self.release.measure.leaves(part));
+                let rows: u64 = cells.map(|(_, count)| count).sum();
+                let part = rows as f64 / tried.iter().sum::<f64>().max(1.0);
+                tried.iter().map(move |t| t * part).collect::<Vec<f64>>()
+            })
+            .collect();
+        heard::weights(forks, counts, &expected, &tried, noise).chunks_exact(leaves).map(<[f64]>::to_vec).collect()
+    }
+
+    /// Divides the factors of the first tree so that rows are kept as often as can be.
+    ///
+    /// Rows with the largest product could be kept always, and all others in proportion; but a few such rows would make
+    /// all others wait. So the products are cut where they concern only a small part of the rows.
+    fn normalise(&self, factors: &mut [Factors]) {
+        let facets = self.release.facets.count();
+        let mut products: Vec<Vec<f64>> = vec![Vec::new(); self.strata];
+        for (&part, product) in self.parts.iter().zip(self.products(factors, None)) {
+            products[part as usize / facets].push(product);
+        }
+        let several = factors.len() > 1;
+        for (s, products) in products.iter_mut().enumerate() {
+            products.sort_by(|a, b| b.total_cmp(a));
+            let all: f64 = products.iter().sum();
+            let mut before = 0.0;
+            let enough = products.iter().find(|product| {
+                before += **product;
+                before > CUT * all
+            });
+            let most = enough.map_or(1.0, |&product| product).max(LEAST);
+            for (tree, factors) in factors.iter_mut().enumerate() {
+                // A few digits are more than the counts deserve, and short in a file.
+                let (over, digits) = (if tree == 0 { most } else { 1.0 }, if several { 1e4 } else { 1e3 });
+                let limit = if several { heard::MOST } else { 1.0 };
+                factors[s].iter_mut().for_each(|w| *w = (digits * (*w / over).min(limit)).round() / digits);
+            }
+        }
+    }
 }

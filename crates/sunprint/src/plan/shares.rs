@@ -167,7 +167,14 @@ impl Shares {
             return Shares::beside(facts, 0.0, marginals, labels, MEASURE);
         }
         let facets = if facts.indicators > 0 { FOR_FACETS } else { 0.0 };
-        Shares::beside(facts, facets, marginals.max(LEAST_MARGINALS_OF_MANY), LABELS_OF_MANY, MEASURE_OF_MANY)
+        let l: f64 = std::env::var("SP_LAB").ok().and_then(|x| x.parse().ok()).unwrap_or(LABELS_OF_MANY);
+        Shares::beside(
+            facts,
+            facets,
+            marginals.max(std::env::var("SP_MAR").ok().and_then(|x| x.parse().ok()).unwrap_or(LEAST_MARGINALS_OF_MANY)),
+            l,
+            MEASURE_OF_MANY,
+        )
     }
 
     /// The same without marginals, which only a model with texture can follow.
