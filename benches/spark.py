@@ -121,7 +121,7 @@ def measured(cluster: Cluster, folder: Path, rows: int, options: argparse.Namesp
 def coded(known: Any, batches: list[Any]) -> tuple[float, list[Any]]:
     """Processor seconds of making all codes on this machine, and the codes."""
     before = time.process_time()
-    cells = [_native.sealed_cells(known._native, batch, bytes(32), 3355) for batch in batches]
+    cells = [_native.sealed_cells(known._native, batch, bytes(32), 4000) for batch in batches]
     return time.process_time() - before, [piece for some in cells for piece in pa.table(some).to_batches()]
 
 

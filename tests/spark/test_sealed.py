@@ -97,11 +97,11 @@ class Reference(unittest.TestCase):
 
 
 class Sealed(OnCluster):
-    # Tallies in shuffle files would not be found where they are compressed.
-    conf = {"spark__shuffle__compress": "false"}
+    # What is compressed would not be found.
+    conf = {"spark__shuffle__compress": "false", "spark__rdd__compress": "false"}
 
-    def kept(self, frame: Any, known: sunprint.Schema) -> Any:
-        cells = _fit.kept(frame, known, KEYS)
+    def kept(self, frame: Any, known: sunprint.Schema, keys: _fit.Keys = KEYS) -> Any:
+        cells = _fit.kept(frame, known, keys)
         self.addCleanup(_fit._release, cells)
         return cells
 
@@ -146,7 +146,7 @@ class Sealed(OnCluster):
                 found, seen = _fit.tallied(frame, what, KEYS, columns, cells)
                 self.assertEqual((found.to_secret_bytes(), seen), (tally, mark))
             # Another fit of the same rows keeps other bytes.
-            other = self.kept(frame, known)
+            other = self.kept(frame, known, _fit.Keys.fresh())
             self.assertFalse(shows(held + collected(other), row))
 
     def test_nothing_is_on_disks(self) -> None:
@@ -218,7 +218,7 @@ class Sealed(OnCluster):
         what, tally, mark = passes(schema(), table())[0]
         frame = self.frame()
         columns = _fit.checked(frame, schema()._native, False)[1]
-        for records, size in [("10000", 3355), ("700", 47934), ("1", 1 << 20), ("0", 1 << 20)]:
+        for records, size in [("10000", 4000), ("700", 57142), ("1", 1 << 20), ("0", 1 << 20)]:
             with self.subTest(records=records):
                 self.spark.conf.set(conf, records)
                 self.assertEqual(_fit._cell_bytes(self.spark), size)

@@ -1,6 +1,7 @@
 //! Sealed texts: what was sealed comes back, nothing else does, and nothing is to be seen from outside.
 
-use super::{BLOCK, HEADER, Purpose, SALT, Seal, Sealing, TAG, hmac, sealed_bytes};
+use super::{BLOCK, HEADER, PART, Purpose, SALT, Seal, Sealing, TAG, fill, hmac, sealed_bytes};
+use crate::cpu::Level;
 use proptest::prelude::*;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -86,6 +87,27 @@ fn the_ciphers_are_those_of_the_standards() {
         hex(&hmac(&key, &[b"Hi ", b"There"])),
         "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
     );
+}
+
+/// Every level of vectors makes the same stream, also where the counter carries over.
+#[test]
+fn all_levels_make_the_same_stream() {
+    for first in [0, 16, (1 << 32) - 20, 1 << 40] {
+        for number in [0, 7, u64::MAX - 1] {
+            let mut cipher = ChaCha20Rng::from_seed(key());
+            cipher.set_stream(number);
+            cipher.set_word_pos(16 * u128::from(first));
+            let mut expected = [0; PART];
+            cipher.fill_bytes(&mut expected);
+            for level in Level::all() {
+                for bytes in [1, 64, 1024, 1025, PART] {
+                    let mut part = [0; PART];
+                    fill(level, &key(), number, first, &mut part, bytes);
+                    assert!(part[..bytes] == expected[..bytes], "{level:?}, block {first}, {bytes} bytes");
+                }
+            }
+        }
+    }
 }
 
 #[test]

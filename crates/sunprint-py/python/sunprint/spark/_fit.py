@@ -26,7 +26,7 @@ _SMALL_TALLY, _MERGERS = 64 << 10, 32
 #: Where Spark does not tell how many cores it has.
 _SOME_CORES = 16
 #: Spark hands kept cells back by their number, whatever their size: so many of them come to so many bytes, about.
-_RECORDS, _BATCH_BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", 32 << 20
+_RECORDS, _BATCH_BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", 40_000_000
 #: A cell is no larger, about, however few come at a time.
 _CELL_BYTES = 1 << 20
 
