@@ -113,7 +113,7 @@ fn all_levels_make_the_same_stream() {
 #[test]
 fn every_change_is_refused() {
     let seal = rows();
-    let text: Vec<u8> = (0..2 * BLOCK as u32 + 100).map(|i| (i * i >> 3) as u8).collect();
+    let text: Vec<u8> = (0..2 * BLOCK as u32 + 100).map(|i| ((i * i) >> 3) as u8).collect();
     for text in [&text[..], &text[..BLOCK], &text[..33], &[]] {
         let sealed = seal.seal(text).unwrap();
         // Every bit of short texts, and of long ones around the edges of all parts.
