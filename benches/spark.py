@@ -2,9 +2,9 @@
 
 A cluster of Spark is started on 127.0.0.1, as in tests/spark. Both sides answer the same passes of one fit on the same
 rows, one thread each. On executors it is the processor time, user and system, of Spark's Python workers in all tasks of
-the fit: taking batches off Spark's socket, codes and handing them to Spark, tallies, fingerprints, merging. On one machine
-it is the processor time of codes and tally in every pass, from batches that lie in memory; for comparison also of codes
-once and tallies of codes that are kept, as executors do."""
+the fit: taking batches off Spark's socket, codes, sealing and handing them to Spark, opening, tallies, fingerprints,
+merging. On one machine it is the processor time of codes and tally in every pass, from batches that lie in memory; for
+comparison also of codes once and tallies of sealed codes that are kept, as executors do."""
 
 from __future__ import annotations
 
@@ -121,14 +121,14 @@ def measured(cluster: Cluster, folder: Path, rows: int, options: argparse.Namesp
 def coded(known: Any, batches: list[Any]) -> tuple[float, list[Any]]:
     """Processor seconds of making all codes on this machine, and the codes."""
     before = time.process_time()
-    cells = [_native.secret_cells(known._native, batch) for batch in batches]
+    cells = [_native.sealed_cells(known._native, batch, bytes(32), 4000) for batch in batches]
     return time.process_time() - before, [piece for some in cells for piece in pa.table(some).to_batches()]
 
 
 def local_cells(what: Any, cells: list[Any]) -> float:
     """Processor seconds of one tally of codes on this machine."""
     before = time.process_time()
-    _native.tally_cells(what, pa.RecordBatchReader.from_batches(cells[0].schema, cells), bytes(32))
+    _native.tally_cells(what, pa.RecordBatchReader.from_batches(cells[0].schema, cells), bytes(32), bytes(32))
     return time.process_time() - before
 
 

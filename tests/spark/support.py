@@ -17,11 +17,13 @@ from cluster import Cluster
 
 import sunprint
 from sunprint import _native
+from sunprint.spark import _fit
 
 ROWS = 3000
 #: A value that must never be seen in a message.
 CANARY = "kestrel-7f3a"
 KEY = bytes(range(32))
+KEYS = _fit.Keys(KEY, bytes(range(100, 132)))
 
 _cluster: Cluster | None = None
 

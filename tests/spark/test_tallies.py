@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pyarrow as pa
-from support import CANARY, KEY, ROWS, OnCluster, cluster, passes, schema, table
+from support import CANARY, KEYS, ROWS, OnCluster, cluster, passes, schema, table
 
 import sunprint
 import sunprint.spark
@@ -40,7 +40,7 @@ class Tallies(OnCluster):
             for what, tally, mark in passes(schema(), table(), method):
                 for name, frame in cuts.items():
                     with self.subTest(method=method, number=what.number, partitions=name):
-                        found, seen = _fit.tallied(frame, what, KEY, columns)
+                        found, seen = _fit.tallied(frame, what, KEYS, columns)
                         self.assertEqual(found.to_secret_bytes(), tally)
                         self.assertEqual(seen, mark)
                 if method == "default" and what.number > 1:
@@ -48,7 +48,7 @@ class Tallies(OnCluster):
         # Control: one other value is another tally and another fingerprint.
         other = table().set_column(0, "age", pa.array([1, *table()["age"].to_pylist()[1:]], pa.int8()))
         what, tally, mark = passes(schema(), table())[0]
-        found, seen = _fit.tallied(self.frame(other), what, KEY, columns)
+        found, seen = _fit.tallied(self.frame(other), what, KEYS, columns)
         self.assertNotEqual(found.to_secret_bytes(), tally)
         self.assertNotEqual(seen, mark)
 
@@ -65,7 +65,7 @@ class Tallies(OnCluster):
         collected = _fit.collected
         self.addCleanup(lambda: setattr(_fit, "collected", collected))
         _fit.collected = lambda *words: arrived.extend(found := collected(*words)) or found
-        found, _ = _fit.tallied(whole, what, KEY, self.columns(whole))
+        found, _ = _fit.tallied(whole, what, KEYS, self.columns(whole))
         self.assertEqual(found.to_secret_bytes(), tally)
         self.assertEqual(len(arrived), 1, "the driver gets one tally")
 

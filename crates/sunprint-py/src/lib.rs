@@ -32,7 +32,7 @@ mod native {
     #[pymodule_export]
     use crate::fit::{fit, spent};
     #[pymodule_export]
-    use crate::marked::{check, secret_cells, tally_cells, tally_marked};
+    use crate::marked::{check, open_tally, seal_tally, sealed_cells, tally_cells, tally_marked};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

@@ -12,7 +12,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::run::{draw_batches, run, write_rows};
 use sunprint::schema::Schema;
 use sunprint::source::*;
-use sunprint::tally::{KEY_BYTES, Marker, Pass};
+use sunprint::tally::{Facets, KEY_BYTES, Marker, Pass, Work};
 
 const ROWS: usize = 40_000;
 
@@ -226,21 +226,34 @@ fn cells_answer_like_their_rows() {
         let budget = budget("1".parse().unwrap(), None).unwrap();
         let mut fit = Fit::begin(&schema, Plan::default(), budget, ROWS as u64).unwrap();
         let marker = Marker::new(&[3; KEY_BYTES], schema.width());
-        let cells = batches(parts.clone()).secret_cells(&schema, &Silent).unwrap();
-        let whole: Vec<ArrayRef> = cells.iter().map(|array| Arc::new(array.clone()) as ArrayRef).collect();
-        let bytes = 2 * schema.width() + if schema.strata() > 1 { 4 } else { 0 };
-        assert!(cells.iter().all(|array| array.value(0).len() == bytes), "two bytes for a value");
+        let seal = Seal::new(&[5; SEAL_BYTES], Purpose::Rows);
+        // One row in a cell, some, and all of a chunk.
+        let made = [1, 1000, usize::MAX].map(|bytes| {
+            let cells = batches(parts.clone()).sealed_cells(&schema, &seal, bytes, &Silent).unwrap();
+            cells.into_iter().map(|array| Arc::new(array) as ArrayRef).collect::<Vec<_>>()
+        });
+        let count = |cells: &[ArrayRef]| cells.iter().map(|array| array.len()).sum::<usize>();
+        assert!(count(&made[0]) == ROWS && count(&made[1]) > ROWS / 1000 && count(&made[2]) < 20);
+        let mut passes: Vec<Pass> = Vec::new();
         while let Some(pass) = fit.next_pass() {
+            let (tally, _) = batches(parts.clone()).answer_marked(&schema, &pass, &marker, &Silent).unwrap();
+            fit.absorb(tally).unwrap();
+            passes.push(pass);
+        }
+        // A pass that divides the strata of the schema further: the cells know only those.
+        let clamped = passes.iter().find(|pass| !matches!(pass.work, Work::Marginals(_))).unwrap();
+        let facets = Facets { asked: vec![1] };
+        passes.push(Pass::new(9, schema.width(), schema.strata(), facets, clamped.work.clone()));
+        for pass in passes {
             let (tally, mark) = batches(parts.clone()).answer_marked(&schema, &pass, &marker, &Silent).unwrap();
+            let whole = &made[1];
             let large = whole.iter().map(|array| Arc::new(LargeBinaryArray::from_iter(array.as_binary::<i32>())) as _);
             let cut = whole.iter().flat_map(|array| [array.slice(1, array.len() - 1), array.slice(0, 1)]);
-            let forms: [Vec<ArrayRef>; 3] = [whole.clone(), large.collect(), cut.collect()];
-            for form in forms {
-                let (found, seen) = answer_cells(form.into_iter().map(Ok), &pass, &marker, &Silent).unwrap();
+            for form in [made[0].clone(), whole.clone(), made[2].clone(), large.collect(), cut.collect()] {
+                let (found, seen) = answer_cells(form.into_iter().map(Ok), &pass, &seal, &marker, &Silent).unwrap();
                 assert!(found.to_secret_bytes() == tally.to_secret_bytes(), "pass {}", pass.number);
                 assert!(seen == mark, "pass {}", pass.number);
             }
-            fit.absorb(tally).unwrap();
         }
     }
 }
@@ -249,26 +262,43 @@ fn cells_answer_like_their_rows() {
 fn damaged_cells_are_refused() {
     for (schema, parts) in split_and_whole() {
         let budget = budget("1".parse().unwrap(), None).unwrap();
-        let pass = Fit::begin(&schema, Plan::default(), budget, 2).unwrap().next_pass().unwrap();
+        let pass = Fit::begin(&schema, Plan::default(), budget, 3).unwrap().next_pass().unwrap();
         let marker = Marker::new(&[3; KEY_BYTES], schema.width());
-        let some =
-            Batches::new(&fields(), &schema, "the table", false, [Ok(parts[2].slice(0, 2))].into_iter()).unwrap();
-        let cells = some.secret_cells(&schema, &Silent).unwrap().remove(0);
+        let seal = Seal::new(&[5; SEAL_BYTES], Purpose::Rows);
+        let cells_of = |seal: &Seal| {
+            let some = [Ok(parts[2].slice(0, 3))].into_iter();
+            let some = Batches::new(&fields(), &schema, "the table", false, some).unwrap();
+            some.sealed_cells(&schema, seal, 1, &Silent).unwrap().remove(0)
+        };
+        let cells = cells_of(&seal);
         let (one, two) = (cells.value(0), cells.value(1));
-        let answer = |array: ArrayRef| answer_cells([Ok(array)].into_iter(), &pass, &marker, &Silent);
+        let answer = |array: ArrayRef| answer_cells([Ok(array)].into_iter(), &pass, &seal, &marker, &Silent);
         assert!(answer(Arc::new(cells.clone())).is_ok());
         assert!(answer(Arc::new(cells.slice(0, 0))).is_ok_and(|(tally, _)| tally.rows() == 0));
-        let longer = [one, &[0, 0]].concat();
-        let mut stray = one.to_vec();
-        stray[one.len() - 1] = 9;
+        let row = 2 * schema.width() + if schema.strata() > 1 { 4 } else { 0 };
+        // Sealed under the right key, and of no form that rows have.
+        let forged = |text: &[u8]| Arc::new(BinaryArray::from_iter_values([seal.seal(text).unwrap()])) as ArrayRef;
         let mut damaged: Vec<ArrayRef> = vec![
             Arc::new(BinaryArray::from_iter([Some(one), None])),
             Arc::new(BinaryArray::from_iter_values([&one[1..], two])),
-            Arc::new(BinaryArray::from_iter_values([&longer, &one[2..]])),
+            Arc::new(BinaryArray::from_iter_values([&[one, &[0, 0]].concat(), two])),
+            Arc::new(BinaryArray::from_iter_values([&[one, two].concat()])),
+            Arc::new(BinaryArray::from_iter_values([b""])),
             Arc::new(Int32Array::from(vec![1])),
+            Arc::new(cells_of(&Seal::new(&[6; SEAL_BYTES], Purpose::Rows))),
+            Arc::new(cells_of(&Seal::new(&[5; SEAL_BYTES], Purpose::Tallies))),
+            forged(&vec![0; row - 1]),
+            forged(&vec![0; 2 * row + 1]),
         ];
+        for place in 0..one.len() {
+            let mut changed = one.to_vec();
+            changed[place] ^= 0x10;
+            damaged.push(Arc::new(BinaryArray::from_iter_values([&changed[..], two])));
+            damaged.push(Arc::new(BinaryArray::from_iter_values([&one[..place], two])));
+        }
+        assert!(answer(forged(&vec![0; 2 * row])).is_ok_and(|(tally, _)| tally.rows() == 2), "the control");
         if schema.strata() > 1 {
-            damaged.push(Arc::new(BinaryArray::from_iter_values([&stray])));
+            damaged.push(forged(&vec![9; row]));
         }
         for array in damaged {
             let error = answer(array).err().unwrap();

@@ -1,29 +1,37 @@
-//! Rows as cells of codes in Arrow, for engines that keep codes between passes on machines that may see the rows.
+//! Rows as cells of sealed codes in Arrow, for engines that keep codes between passes.
 //!
-//! A cell is a row: its codes, two bytes each, and where the schema has strata, four bytes with the number of its stratum;
-//! bytes in the order of the machine.
+//! A cell is some rows, sealed ([`Seal`]): their codes row by row, two bytes each, and where the schema has strata, the
+//! numbers of their strata behind, four bytes each; little-endian. Its length says how many rows there are.
 
 use super::batches::{Batches, SLICE};
 use super::chunks::{Shelf, Taker, Takers, most_rows};
 use super::guard::guarded;
+use super::seal::{Opening, Seal, sealed_bytes};
 use super::store::Answers;
 use super::{Progress, Unit, go_on, threads};
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
 use crate::tally::{Fingerprint, Marker, Pass, Tally};
+use crate::wipe::Wiped;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, GenericBinaryArray, OffsetSizeTrait};
 use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_schema::DataType;
 
 impl Batches {
-    /// All rows as cells, in order. **Secret**: codes are private rows in another spelling, and nobody overwrites an array
-    /// of Arrow when it is dropped.
-    pub fn secret_cells(self, schema: &Schema, progress: &dyn Progress) -> Result<Vec<BinaryArray>> {
+    /// All rows as cells, in order, in about `bytes` bytes each, and at least one row.
+    pub fn sealed_cells(
+        self,
+        schema: &Schema,
+        seal: &Seal,
+        bytes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Vec<BinaryArray>> {
         let shelf = Shelf::default();
         self.read(schema, progress, &shelf)?;
-        Ok(shelf.into_chunks().into_iter().map(|codes| cells_of(codes, schema.strata())).collect())
+        // Chunk by chunk, so that codes are overwritten as soon as they are sealed.
+        shelf.into_chunks().into_iter().map(|codes| cells_of(&codes, schema.strata(), seal, bytes)).collect()
     }
 }
 
@@ -31,25 +39,24 @@ impl Batches {
 pub fn answer_cells(
     mut cells: impl Iterator<Item = Result<ArrayRef>> + Send,
     pass: &Pass,
+    seal: &Seal,
     marker: &Marker,
     progress: &dyn Progress,
 ) -> Result<(Tally, Fingerprint)> {
     progress.start(&format!("measuring, pass {}", pass.number), None, Unit::Rows);
     let answers = Answers::new(pass, progress, 0).marked(Some(marker));
-    let rows = most_rows(pass.width).min(SLICE);
     let answered = threads::share(
         |_| {
             go_on(progress)?;
             guarded(|| cells.next()).ok_or_else(damaged)?.transpose()
         },
-        || answers.taker(),
-        |taker: &mut Box<dyn Taker + '_>, place, cells: ArrayRef| {
-            (0..cells.len()).step_by(rows).try_for_each(|first| {
-                let some = cells.slice(first, rows.min(cells.len() - first));
-                taker.take(place, codes_of(&some, pass).ok_or_else(damaged)?)
-            })
+        || (answers.taker(), Opener::new(seal, pass)),
+        |(taker, opener): &mut (Box<dyn Taker + '_>, Opener<'_>), place, cells: ArrayRef| match cells.data_type() {
+            DataType::Binary => opener.open(cells.as_binary::<i32>(), |codes| taker.take(place, codes)),
+            DataType::LargeBinary => opener.open(cells.as_binary::<i64>(), |codes| taker.take(place, codes)),
+            _ => Err(damaged()),
         },
-        |taker| taker.close(),
+        |(taker, _)| taker.close(),
     );
     progress.done();
     answered.map(|()| answers.finish_marked())
@@ -60,55 +67,79 @@ fn damaged() -> Error {
         .hint("every part must be kept as it was made, by the same version and for the same schema")
 }
 
-fn cell_bytes(width: usize, strata: usize) -> usize {
+fn row_bytes(width: usize, strata: usize) -> usize {
     2 * width + if strata > 1 { 4 } else { 0 }
 }
 
-fn cells_of(codes: Codes, strata: usize) -> BinaryArray {
+fn cells_of(codes: &Codes, strata: usize, seal: &Seal, bytes: usize) -> Result<BinaryArray> {
     let (rows, width) = (codes.rows(), codes.width());
-    let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(cell_bytes(width, strata), rows));
-    let bytes = if strata > 1 {
-        let mut bytes = Vec::with_capacity(rows * cell_bytes(width, strata));
-        for i in 0..rows {
-            bytes.extend(codes.row(i).iter().flat_map(|code| code.to_ne_bytes()));
-            bytes.extend(codes.stratum(i).to_ne_bytes());
+    let row = row_bytes(width, strata);
+    let most = (bytes / row.max(1)).max(1);
+    let lengths = || (0..rows).step_by(most).map(|first| sealed_bytes(row * most.min(rows - first)));
+    let mut sealed = Vec::with_capacity(lengths().sum());
+    let mut sealing = seal.begin()?;
+    let mut text = Wiped(Vec::with_capacity(row * most.min(rows)));
+    let (values, numbers) = codes.parts();
+    for first in (0..rows).step_by(most) {
+        let last = rows.min(first + most);
+        text.clear();
+        text.extend(values[first * width..last * width].iter().flat_map(|code| code.to_le_bytes()));
+        if strata > 1 {
+            text.extend(numbers[first..last].iter().flat_map(|stratum| stratum.to_le_bytes()));
         }
-        Buffer::from_vec(bytes)
-    } else {
-        Buffer::from_vec(codes.into_parts().0)
-    };
-    BinaryArray::new(offsets, bytes, None)
+        sealing.seal(&text, &mut sealed);
+    }
+    Ok(BinaryArray::new(OffsetBuffer::from_lengths(lengths()), Buffer::from_vec(sealed), None))
 }
 
-/// The rows of some cells; nothing if they do not have the form that the pass needs.
-fn codes_of(cells: &ArrayRef, pass: &Pass) -> Option<Codes> {
-    match cells.data_type() {
-        DataType::Binary => codes_within(cells.as_binary::<i32>(), pass),
-        DataType::LargeBinary => codes_within(cells.as_binary::<i64>(), pass),
-        _ => None,
+/// Opens cells, and gathers their rows into chunks that are worth a tally.
+struct Opener<'a> {
+    opening: Opening<'a>,
+    text: Wiped<u8>,
+    width: usize,
+    /// Of the schema: what divides them further stands in the pass, and not in the cells.
+    strata: usize,
+    most_rows: usize,
+}
+
+impl<'a> Opener<'a> {
+    fn new(seal: &'a Seal, pass: &Pass) -> Opener<'a> {
+        let (width, strata, most_rows) = (pass.width, pass.schema_strata(), most_rows(pass.width).min(SLICE));
+        Opener { opening: seal.opening(), text: Wiped(Vec::new()), width, strata, most_rows }
+    }
+
+    fn open<O: OffsetSizeTrait>(
+        &mut self,
+        cells: &GenericBinaryArray<O>,
+        mut take: impl FnMut(Codes) -> Result<()>,
+    ) -> Result<()> {
+        let mut take = |codes: Codes| if codes.rows() == 0 { Ok(()) } else { take(codes) };
+        let mut codes = Codes::with_capacity(self.width, 0);
+        for cell in cells {
+            let rows = cell.and_then(|cell| self.rows_of(cell)).ok_or_else(damaged)?;
+            // Room for a whole chunk at once: a vector that grows leaves behind what it held.
+            if codes.rows() == 0 || codes.rows() + rows > self.most_rows {
+                let next = Codes::with_capacity(self.width, rows.max(self.most_rows));
+                take(std::mem::replace(&mut codes, next))?;
+            }
+            let (values, strata) = self.text.split_at(2 * self.width * rows);
+            let values = values.as_chunks().0.iter().map(|&pair| u16::from_le_bytes(pair));
+            codes.extend(rows, values, strata_of(strata));
+        }
+        take(codes)
+    }
+
+    /// Opens a cell, and says how many rows are in it; nothing if it does not have the form that the pass needs.
+    fn rows_of(&mut self, cell: &[u8]) -> Option<usize> {
+        self.text.clear();
+        self.opening.open(cell, &mut self.text)?;
+        let row = row_bytes(self.width, self.strata);
+        let rows = self.text.len().checked_div(row).filter(|rows| rows * row == self.text.len())?;
+        let known = |stratum| (stratum as usize) < self.strata;
+        strata_of(&self.text[2 * self.width * rows..]).all(known).then_some(rows)
     }
 }
 
-fn codes_within<O: OffsetSizeTrait>(cells: &GenericBinaryArray<O>, pass: &Pass) -> Option<Codes> {
-    let length = cell_bytes(pass.width, pass.strata);
-    let offsets = cells.value_offsets();
-    let even = offsets.windows(2).all(|pair| pair[1].as_usize() - pair[0].as_usize() == length);
-    if cells.null_count() > 0 || !even {
-        return None;
-    }
-    let bytes = &cells.value_data()[offsets.first()?.as_usize()..offsets.last()?.as_usize()];
-    let code = |pair: &[u8]| u16::from_ne_bytes([pair[0], pair[1]]);
-    if pass.strata <= 1 {
-        let values = bytes.chunks_exact(2).map(code).collect();
-        return Some(Codes::from_parts(pass.width, values, vec![0; cells.len()]));
-    }
-    let mut values = Vec::with_capacity(cells.len() * pass.width);
-    let mut strata = Vec::with_capacity(cells.len());
-    for cell in bytes.chunks_exact(length) {
-        let (codes, stratum) = cell.split_at(2 * pass.width);
-        values.extend(codes.chunks_exact(2).map(code));
-        strata.push(u32::from_ne_bytes(stratum.try_into().ok()?));
-    }
-    let known = strata.iter().all(|&stratum| (stratum as usize) < pass.strata);
-    known.then(|| Codes::from_parts(pass.width, values, strata))
+fn strata_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.as_chunks().0.iter().map(|&four| u32::from_le_bytes(four))
 }

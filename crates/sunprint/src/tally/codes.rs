@@ -81,6 +81,19 @@ impl Codes {
         assert_eq!(self.values.len(), self.rows * self.width, "codes: every row has the same width");
     }
 
+    /// Appends `rows` rows; where `strata` end before them, they are in stratum 0.
+    ///
+    /// # Panics
+    /// If there are other numbers of values or of strata.
+    pub(crate) fn extend(&mut self, rows: usize, values: impl Iterator<Item = u16>, strata: impl Iterator<Item = u32>) {
+        self.rows += rows;
+        self.values.extend(values);
+        self.strata.extend(strata);
+        assert!(self.strata.len() <= self.rows, "codes: one stratum for each row");
+        self.strata.resize(self.rows, 0);
+        assert_eq!(self.values.len(), self.rows * self.width, "codes: one value for each feature of each row");
+    }
+
     /// The codes row by row and the strata, to be read as a whole.
     pub(crate) fn parts(&self) -> (&[u16], &[u32]) {
         (&self.values, &self.strata)

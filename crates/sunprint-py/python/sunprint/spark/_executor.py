@@ -1,4 +1,4 @@
-"""What runs on executors. Nothing here raises what another library said, and nothing but tallies goes to other machines."""
+"""What runs on executors. Nothing here raises what another library said, and nothing goes to Spark but what is sealed."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ def probe(batches: Batches) -> Batches:
     """Says that the package is here."""
     for _ in batches:
         pass
-    yield _outcome(b"", None)
+    yield _outcome(b"")
 
 
-def tally(batches: Batches, what: str, schema: str, key: bytes, columns: bytes) -> Batches:
+def tally(batches: Batches, what: str, schema: str, key: bytes, seal: bytes, columns: bytes) -> Batches:
     """The tally of one partition."""
     stream = _Stream(batches)
 
     def work() -> Any:
         _one_thread_for_each_core_of_the_task()
         part = _native.tally_marked(_native.Pass.from_text(what, schema), _begun(stream, columns), key)
-        return _outcome(part[0].to_secret_bytes(), part[1])
+        return _outcome(_native.seal_tally(*part, seal))
 
     yield _guarded(work, stream)
 
 
-def encode(batches: Batches, schema: str, mine: bytes) -> Batches:
-    """The rows of one partition as cells of codes, for Spark to keep where they are; a failure is a row too.
+def encode(batches: Batches, schema: str, seal: bytes, size: int) -> Batches:
+    """The rows of one partition as cells of sealed codes, some rows in each, for Spark to keep; a failure is a row too.
 
-    ``mine`` makes the work of one fit different from that of any other, so that Spark takes none for another.
+    The key of a fit makes its work different from that of any other, so that Spark takes none for another.
     """
     stream = _Stream(batches)
     _one_thread_for_each_core_of_the_task()
     known, failure = _tried(lambda: _native.Schema.parse(schema, "the pass"))
     while failure is None:
-        cells, failure = _tried(lambda: _cells(known, stream))
+        cells, failure = _tried(lambda: _cells(known, stream, seal, size))
         if cells is None:
             break
         yield from cells
@@ -53,7 +53,7 @@ def encode(batches: Batches, schema: str, mine: bytes) -> Batches:
         yield _kept([None], [json.dumps(failure)])
 
 
-def tally_cells(batches: Batches, what: str, schema: str, key: bytes) -> Batches:
+def tally_cells(batches: Batches, what: str, schema: str, key: bytes, seal: bytes) -> Batches:
     """The tally of one partition of cells."""
     stream = _Stream(batches)
 
@@ -74,13 +74,13 @@ def tally_cells(batches: Batches, what: str, schema: str, key: bytes) -> Batches
         begun = next(stream, None)
         begun = _kept([], []) if begun is None else begun
         reader = pa.RecordBatchReader.from_batches(begun.select([0]).schema, cells(begun))
-        part = _native.tally_cells(_native.Pass.from_text(what, schema), reader, key)
-        return _failure(*json.loads(failures[0])) if failures else _outcome(part[0].to_secret_bytes(), part[1])
+        part = _native.tally_cells(_native.Pass.from_text(what, schema), reader, key, seal)
+        return _failure(*json.loads(failures[0])) if failures else _outcome(_native.seal_tally(*part, seal))
 
     yield _guarded(work, stream)
 
 
-def merge(batches: Batches, what: str, schema: str) -> Batches:
+def merge(batches: Batches, what: str, schema: str, seal: bytes) -> Batches:
     """The sum of the tallies of one partition, or the first failure among them; nothing where there is none."""
     stream = _Stream(batches)
 
@@ -94,11 +94,10 @@ def merge(batches: Batches, what: str, schema: str) -> Batches:
                 payload = row.column("payload")[0].as_buffer()
                 if payload is None:
                     return row
-                # A view on the batch: the bytes of a tally are copied once, into the tally.
-                one = _native.Tally.from_secret_bytes(bytes(payload), answered)
+                one, mark = _native.open_tally(answered, bytes(payload), seal)
                 whole = one if whole is None else whole + one
-                marks.append(row.column("mark")[0].as_py())
-        return None if whole is None else _outcome(whole.to_secret_bytes(), added(marks))
+                marks.append(mark)
+        return None if whole is None else _outcome(_native.seal_tally(whole, added(marks), seal))
 
     made = _guarded(work, stream)
     if made is not None:
@@ -195,20 +194,20 @@ def _begun(stream: _Stream, columns: bytes) -> Any:
     return pa.RecordBatchReader.from_batches(first.schema, whole)
 
 
-def _cells(schema: _native.Schema, stream: _Stream) -> list[Any] | None:
+def _cells(schema: _native.Schema, stream: _Stream, seal: bytes, size: int) -> list[Any] | None:
     """The cells of the next batch; nothing where there is none."""
     import pyarrow as pa
 
     batch = next(stream, None)
     if batch is None:
         return None
-    cells = _native.secret_cells(schema, _with_whole_characters(batch, _texts(batch)))
+    cells = _native.sealed_cells(schema, _with_whole_characters(batch, _texts(batch)), seal, size)
     fine = [(piece.column(0), pa.nulls(len(piece), pa.string())) for piece in pa.table(cells).to_batches()]
     return [pa.RecordBatch.from_arrays(list(columns), ["codes", "failure"]) for columns in fine]
 
 
 def _kept(cells: list[bytes | None], failures: list[str]) -> Any:
-    """Rows as Spark keeps them: one cell each, or what went wrong."""
+    """Rows as Spark keeps them: cells, or what went wrong."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_pydict({"codes": pa.array(cells, pa.binary()), "failure": pa.array(failures, pa.string())})
@@ -255,21 +254,20 @@ def _part() -> int:
     return 0 if context is None else int(context.partitionId())
 
 
-def _outcome(payload: bytes, mark: bytes | None) -> Any:
-    return _row(payload, mark, None, None, None)
+def _outcome(payload: bytes) -> Any:
+    return _row(payload, None, None, None)
 
 
 def _failure(kind: str, sentence: str, hint: str | None) -> Any:
-    return _row(None, None, kind, sentence, hint)
+    return _row(None, kind, sentence, hint)
 
 
-def _row(payload: bytes | None, mark: bytes | None, failure: str | None, sentence: str | None, hint: str | None) -> Any:
+def _row(payload: bytes | None, failure: str | None, sentence: str | None, hint: str | None) -> Any:
     import pyarrow as pa
 
     columns = {
         "part": pa.array([_part()], pa.int32()),
         "payload": pa.array([payload], pa.binary()),
-        "mark": pa.array([mark], pa.binary()),
         "failure": pa.array([failure], pa.string()),
         "sentence": pa.array([sentence], pa.string()),
         "hint": pa.array([hint], pa.string()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _native
 from .._errors import DataError, SunprintError, UsageError
@@ -25,6 +25,24 @@ _MOST_BYTES = 4 << 30
 _SMALL_TALLY, _MERGERS = 64 << 10, 32
 #: Where Spark does not tell how many cores it has.
 _SOME_CORES = 16
+#: Spark hands kept cells back by their number, whatever their size: so many of them come to so many bytes, about.
+_RECORDS, _BATCH_BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", 40_000_000
+#: A cell is no larger, about, however few come at a time.
+_CELL_BYTES = 1 << 20
+
+
+class Keys(NamedTuple):
+    """The secrets of one fit: known to its driver and to the executors of its jobs, and forgotten when it ends."""
+
+    #: Of the fingerprints of rows.
+    mark: bytes
+    #: Of everything that Spark keeps or carries: codes and tallies.
+    seal: bytes
+
+    @classmethod
+    def fresh(cls) -> Keys:
+        return cls(secrets.token_bytes(32), secrets.token_bytes(32))
+
 
 _CHARGED = "the rows may have been read, so the charge stays in the ledger"
 
@@ -53,7 +71,8 @@ def fit(
     are counted, and read. Nothing but tallies leaves the executors, and nothing but the model leaves the driver.
 
     With ``persist``, Spark keeps a code of two bytes for each value on the executors, in memory or on their disks, until the
-    fit ends; later passes take the rows from there. Without, every pass reads the frame again.
+    fit ends; later passes take the rows from there. Codes and tallies are sealed: Spark sees neither, nor does whoever
+    finds its files. Without ``persist``, every pass reads the frame again.
 
     The rows must be the same in every pass. If they are not (a source that somebody writes to, a random column), the fit
     is refused and the charge stays: write such a frame out, and fit what was written.
@@ -81,16 +100,15 @@ def fit(
     _probe(chosen.sparkSession)
     rows = _count(chosen)
     running = Fit(known, rows=rows, like=empty, progress=progress, **parameters)
-    # Of the fingerprints. Known to the driver and to the executors of these jobs, and to nobody else.
-    key = secrets.token_bytes(32)
+    keys = Keys.fresh()
     # The one pass of the cube needs nothing that is kept.
-    cells = kept(chosen, known) if persist and method != "cube" else None
+    cells = kept(chosen, known, keys) if persist and method != "cube" else None
     charged = False
     seen: bytes | None = None
     try:
         while (what := running.next_pass()) is not None:
             charged = True
-            tally, mark = tallied(chosen, what, key, columns, cells)
+            tally, mark = tallied(chosen, what, keys, columns, cells)
             if tally.rows != rows or seen not in (None, mark):
                 raise _changed()
             seen = mark
@@ -107,14 +125,14 @@ def fit(
             _release(cells)
 
 
-def kept(frame: Any, schema: Schema) -> Any:
-    """The rows as cells of codes, which Spark keeps from their first use on. Nothing runs yet."""
+def kept(frame: Any, schema: Schema, keys: Keys) -> Any:
+    """The rows as cells of sealed codes, which Spark keeps from their first use on. Nothing runs yet."""
     raised = None
     try:
         from pyspark.storagelevel import StorageLevel
 
-        work = shipped("encode", schema.to_toml(), secrets.token_bytes(16))
-        # In one place each: a copy would go over the wire. What is lost or evicted is made again from the frame.
+        work = shipped("encode", schema.to_toml(), keys.seal, _cell_bytes(frame.sparkSession))
+        # In one place each. What is lost or evicted is made again from the frame.
         return frame.mapInArrow(work, CELLS).persist(StorageLevel.MEMORY_AND_DISK_DESER)
     except Exception as error:
         raised = type(error).__name__
@@ -134,35 +152,45 @@ def _release(cells: Any) -> None:
 
 
 def tallied(
-    frame: Any, what: _native.Pass, key: bytes, columns: Any, cells: Any = None
+    frame: Any, what: _native.Pass, keys: Keys, columns: Any, cells: Any = None
 ) -> tuple[_native.Tally, bytes]:
     """The tally of a whole frame, from its rows or from cells of them, and the fingerprint of the rows. Secret, both."""
     texts = what.texts()
     shape = columns.serialize().to_pybytes()
     cores = _cores(frame.sparkSession)
-    nothing, _ = _native.tally_marked(what, columns.empty_table(), key)
+    nothing, _ = _native.tally_marked(what, columns.empty_table(), keys.mark)
     tasks, mergers = _tasks(len(nothing.to_secret_bytes()), cores)
     if cells is None:
-        outcomes = frame.coalesce(tasks).mapInArrow(shipped("tally", *texts, key, shape), OUTCOME)
+        outcomes = frame.coalesce(tasks).mapInArrow(shipped("tally", *texts, *keys, shape), OUTCOME)
     else:
-        outcomes = cells.coalesce(tasks).mapInArrow(shipped("tally_cells", *texts, key), OUTCOME)
+        outcomes = cells.coalesce(tasks).mapInArrow(shipped("tally_cells", *texts, *keys), OUTCOME)
     # By the number of the partition, so that a retry sends every tally to the same place again.
     while True:
-        outcomes = outcomes.repartition(mergers, "part").mapInArrow(shipped("merge", *texts), OUTCOME)
+        outcomes = outcomes.repartition(mergers, "part").mapInArrow(shipped("merge", *texts, keys.seal), OUTCOME)
         if mergers <= _AT_THE_DRIVER:
             break
         mergers = -(-mergers // _FAN)
     found = collected(outcomes, f"pass {what.number}")
     if not found:
         return nothing, bytes(16)
-    tallies = [_native.Tally.from_secret_bytes(bytes(row["payload"]), what) for row in found]
-    return merge(tallies), added(bytes(row["mark"]) for row in found)
+    opened = [_native.open_tally(what, bytes(row["payload"]), keys.seal) for row in found]
+    return merge([tally for tally, _ in opened]), added(mark for _, mark in opened)
 
 
 def _tasks(tally_bytes: int, cores: int) -> tuple[int, int]:
     """In how many tasks the rows are tallied at most, and by how many the tallies are merged first."""
     tasks = max(2 * cores, _MOST_BYTES // tally_bytes)
     return tasks, cores if tally_bytes < _SMALL_TALLY else max(cores, _MERGERS)
+
+
+def _cell_bytes(session: Any) -> int:
+    """How large cells are."""
+    try:
+        records = int(session.conf.get(_RECORDS))
+    except Exception:  # a session that keeps it to itself has the default, which is 10,000
+        records = 10_000
+    # From 0 down, Spark hands over all of a partition at once, whatever cells are like.
+    return min(_CELL_BYTES, _BATCH_BYTES // max(records, 1))
 
 
 def _cores(session: Any) -> int:

@@ -8,12 +8,11 @@ from typing import Any
 from .. import _errors, _native
 from .._errors import DataError, SunprintError, UsageError
 
-#: The columns of an outcome. ``part`` says from which partition it is; in a tally's outcome ``payload`` is the tally and
-#: ``mark`` the fingerprint of its rows, both secret. In a failure, ``payload`` is null and the others say what it was.
-OUTCOME = "part int, payload binary, mark binary, failure string, sentence string, hint string"
+#: The columns of an outcome. ``part`` says from which partition it is; in a tally's outcome ``payload`` is the tally with
+#: the fingerprint of its rows, sealed. In a failure, ``payload`` is null and the others say what it was.
+OUTCOME = "part int, payload binary, failure string, sentence string, hint string"
 
-#: The columns of kept rows: the codes of one, which are secret like the row, or a failure as JSON: its kind, a sentence and a
-#: hint.
+#: The columns of kept rows: the codes of some, sealed, or a failure as JSON: its kind, a sentence and a hint.
 CELLS = "codes binary, failure string"
 
 #: The kinds of failure that come from no exception of ours.
@@ -54,9 +53,9 @@ def shipped(task: str, *arguments: Any) -> Callable[[Iterator[Any]], Iterator[An
             told = pa.array([f'["{failure}", null, null]'], pa.string())
             yield pa.RecordBatch.from_arrays([pa.array([None], pa.binary()), told], ["codes", "failure"])
             return
-        columns = [[0], [None], [None], [failure], [None], [None]]
-        types = [pa.int32(), pa.binary(), pa.binary(), pa.string(), pa.string(), pa.string()]
-        names = ["part", "payload", "mark", "failure", "sentence", "hint"]
+        columns = [[0], [None], [failure], [None], [None]]
+        types = [pa.int32(), pa.binary(), pa.string(), pa.string(), pa.string()]
+        names = ["part", "payload", "failure", "sentence", "hint"]
         yield pa.RecordBatch.from_arrays([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names)
 
     return work
