@@ -141,7 +141,7 @@ impl Receipt {
         self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
         self.stage("marginals", shares.marginals, whole, &on("discrete Laplace noise", "the values of each column"));
         self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
-        self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of a tree"));
+        self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of trees"));
     }
 
     /// The sentence that says what is promised.

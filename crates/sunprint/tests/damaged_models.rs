@@ -216,11 +216,35 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
         ("/release/facets/0", "4294967296"),
         ("/release/sieve/keep", "[]"),
         ("/release/sieve/keep/0", "[]"),
-        ("/release/sieve/keep/0/0", "1.001"),
+        ("/release/sieve/keep/0/0", "8.001"),
         ("/release/sieve/keep/0/0", "-1e-9"),
         ("/release/sieve/keep/0/0", "null"),
     ] {
         assert!(!load(&with(&FITTED, path, json(value))), "{path} = {value}");
+    }
+    // Several sieves are a list of such, and columns that exclude one another are columns of two values, each on one list.
+    let sieve = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["sieve"].clone();
+    let several = with(&FITTED, "/release/sieve", Value::from(vec![sieve.clone(), sieve]));
+    assert!(load(&several));
+    for (path, value) in [("/release/sieve/1/forks", "[]"), ("/release/sieve/1/keep/0/0", "9"), ("/release/sieve/1", "{}")] {
+        assert!(!load(&with(&several, path, json(value))), "{path} = {value}");
+    }
+    let one_of = |value: &str| {
+        let mut document = serde_json::from_slice::<Value>(&FITTED).unwrap();
+        document["release"]["settle"]["one_of"] = json(value);
+        load(&serde_json::to_vec(&document).unwrap())
+    };
+    assert!(one_of(r#"[{"at": [8], "none": true, "offsets": [[0.5, -1e6]]}]"#));
+    for wrong in [
+        r#"[{"at": [0], "none": true, "offsets": [[0, 0]]}]"#,
+        r#"[{"at": [8, 8], "none": false, "offsets": [[0, 0]]}]"#,
+        r#"[{"at": [], "none": true, "offsets": [[0]]}]"#,
+        r#"[{"at": [8], "none": true, "offsets": [[0]]}]"#,
+        r#"[{"at": [8], "none": false, "offsets": [[0], [0], [0]]}]"#,
+        r#"[{"at": [18446744073709551615], "none": false, "offsets": [[0]]}]"#,
+        r#"[{"at": [8], "none": false, "offsets": [[0]]}, {"at": [8], "none": false, "offsets": [[0]]}]"#,
+    ] {
+        assert!(!one_of(wrong), "{wrong}");
     }
     // A sieve that keeps nothing gives up after some tries.
     let keep = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["sieve"]["keep"].clone();

@@ -2,7 +2,8 @@
 //!
 //! Directions of large variance need not be those in which strata differ, and a Gaussian for each stratum knows only
 //! their means. So, once everything else is known, a tree of questions is grown on rows drawn from the model itself,
-//! which is free, and the real rows are counted in its leaves, stratum by stratum.
+//! which is free, and the real rows are counted in its leaves, stratum by stratum. Where rows are many there are two trees:
+//! one asks what the model knows, the other finds out what it does not.
 
 use super::marginals::count_noise;
 use super::{Fit, Stage};
@@ -31,11 +32,16 @@ impl Fit {
             return Stage::Done(Box::new(release));
         };
         let facts = Facts::of(&self.schema, self.rows, as_float(&self.receipt.epsilon));
-        let questions: &[Question] =
-            if facts.many_rows() { &[Question::Known, Question::Blind] } else { &[Question::Known] };
-        let most = most_leaves(self.rows, count_noise(questions.len(), &charge));
-        let tree = |&question| Histogram::Tree(grow(&release, &self.schema, most, question));
-        let spec = Marginals { histograms: questions.iter().map(tree).collect() };
+        let grown = |questions: &[Question]| -> Vec<Forks> {
+            let most = most_leaves(self.rows, count_noise(questions.len(), &charge), questions.len());
+            questions.iter().map(|&question| grow(&release, &self.schema, most, question)).collect()
+        };
+        let mut trees = if facts.many_rows() { grown(&[Question::Known, Question::Blind]) } else { Vec::new() };
+        // Without numbers there is nothing to divide evenly, and the one tree has all of the charge.
+        if trees.iter().any(|forks| forks.leaves() == 1) || trees.is_empty() {
+            trees = grown(&[Question::Known]);
+        }
+        let spec = Marginals { histograms: trees.into_iter().map(Histogram::Tree).collect() };
         Stage::Labels(Box::new(LabelStage { spec, charge, release, targets }))
     }
 

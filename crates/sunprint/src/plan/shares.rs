@@ -112,6 +112,8 @@ const FEW_FOR_NOISE: f64 = 40.0;
 /// So many leaves are good, and more are never grown.
 const GOOD_LEAVES: f64 = 32.0;
 const MOST_LEAVES: f64 = 4096.0;
+/// The same where there are several trees: they are for many rows, and what is behind a fork is heard together.
+const ROWS_FOR_NOISE_OF_SEVERAL: f64 = 6.0;
 /// The labels get at least and at most this, where they get anything.
 const LEAST_FOR_LABELS: f64 = 0.1;
 const MOST_FOR_LABELS: f64 = 0.15;
@@ -124,7 +126,7 @@ const MANY_ROWS: f64 = 14_000.0;
 const MOST_DIVIDED: usize = 64;
 /// With many rows: what is for facets and for labels, the least for marginals, and the measure's part of what is left.
 const FOR_FACETS: f64 = 0.04;
-const LABELS_OF_MANY: f64 = 0.18;
+const LABELS_OF_MANY: f64 = 0.24;
 const LEAST_MARGINALS_OF_MANY: f64 = 0.25;
 const MEASURE_OF_MANY: f64 = 0.04;
 /// More strata have no contrasts: they would be noise.
@@ -167,14 +169,7 @@ impl Shares {
             return Shares::beside(facts, 0.0, marginals, labels, MEASURE);
         }
         let facets = if facts.indicators > 0 { FOR_FACETS } else { 0.0 };
-        let l: f64 = std::env::var("SP_LAB").ok().and_then(|x| x.parse().ok()).unwrap_or(LABELS_OF_MANY);
-        Shares::beside(
-            facts,
-            facets,
-            marginals.max(std::env::var("SP_MAR").ok().and_then(|x| x.parse().ok()).unwrap_or(LEAST_MARGINALS_OF_MANY)),
-            l,
-            MEASURE_OF_MANY,
-        )
+        Shares::beside(facts, facets, marginals.max(LEAST_MARGINALS_OF_MANY), LABELS_OF_MANY, MEASURE_OF_MANY)
     }
 
     /// The same without marginals, which only a model with texture can follow.
@@ -321,9 +316,10 @@ fn most_counts(schema: &Schema) -> usize {
     schema.blocks().iter().filter(|block| counted(schema, block)).map(most).sum()
 }
 
-/// How many leaves the tree of labels may have when their counts have a noise of this deviation.
-pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
-    (rows as f64 / (ROWS_FOR_NOISE * noise)).clamp(2.0, MOST_LEAVES) as usize
+/// How many leaves each of some trees of labels may have when their counts have a noise of this deviation.
+pub(crate) fn most_leaves(rows: u64, noise: f64, trees: usize) -> usize {
+    let rows_for_noise = if trees > 1 { ROWS_FOR_NOISE_OF_SEVERAL } else { ROWS_FOR_NOISE };
+    (rows as f64 / (rows_for_noise * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
