@@ -226,7 +226,9 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
     let sieve = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["sieve"].clone();
     let several = with(&FITTED, "/release/sieve", Value::from(vec![sieve.clone(), sieve]));
     assert!(load(&several));
-    for (path, value) in [("/release/sieve/1/forks", "[]"), ("/release/sieve/1/keep/0/0", "9"), ("/release/sieve/1", "{}")] {
+    for (path, value) in
+        [("/release/sieve/1/forks", "[]"), ("/release/sieve/1/keep/0/0", "9"), ("/release/sieve/1", "{}")]
+    {
         assert!(!load(&with(&several, path, json(value))), "{path} = {value}");
     }
     let one_of = |value: &str| {

@@ -108,7 +108,7 @@ mod tests {
     /// set where 0 is not, but stands apart from it.
     fn rows() -> Vec<Vec<f64>> {
         let mut stream = Stream::new(3, 96, 0);
-        let mut row = |_| {
+        let row = |_| {
             let mut row = vec![0.0; 11];
             let first = [0, 0, 0, 0, 0, 1, 1, 2, 3, 4][stream.below(10) as usize];
             row[first] = 1.0;
@@ -120,7 +120,7 @@ mod tests {
             row[10] = 1.0 - row[0];
             row
         };
-        (0..5000).map(|i| row(i)).collect()
+        (0..5000).map(row).collect()
     }
 
     fn lists(two_valued: &[usize], noise: f64) -> Vec<(Vec<usize>, bool)> {
