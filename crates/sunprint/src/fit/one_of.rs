@@ -6,6 +6,7 @@
 
 use crate::model::OneOf;
 use crate::subspace::Covariance;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// A column excludes others if it is set together with one of them in at most this part of the rows in which chance alone
@@ -26,7 +27,7 @@ const NONE_NOISE: f64 = 3.0;
 /// for other reasons, as a soil does with the areas where it is not found.) Where a column is so rare that nobody can hear
 /// what it excludes, the list goes on; in the end the list is asked as a whole.
 pub(super) fn exclusive(covariance: &Covariance, means: &[f64], two_valued: &[usize]) -> Vec<OneOf> {
-    let pairs = Pairs { covariance, means, rows: two_valued.iter().map(|&j| (j, covariance.row(j))).collect() };
+    let pairs = Pairs { covariance, means, rows: RefCell::default() };
     let mut lists: Vec<Vec<usize>> = Vec::new();
     for &column in two_valued {
         match lists.last_mut() {
@@ -46,7 +47,8 @@ pub(super) fn exclusive(covariance: &Covariance, means: &[f64], two_valued: &[us
 struct Pairs<'a> {
     covariance: &'a Covariance,
     means: &'a [f64],
-    rows: BTreeMap<usize, Vec<f64>>,
+    /// Rows of the covariance, as far as they were asked for.
+    rows: RefCell<BTreeMap<usize, Vec<f64>>>,
 }
 
 impl Pairs<'_> {
@@ -55,23 +57,34 @@ impl Pairs<'_> {
         some.iter().map(|&column| self.means[column]).sum()
     }
 
-    /// How often one of `some` columns is set together with one of `others`, how often that would be by chance, and the
-    /// deviation of the noise.
+    /// How often one of `some` columns is set together with one of `others`, beyond chance.
     ///
-    /// *Noise.* The covariances of k with l columns have deviation `√(k l) σ` together, for an entry off the diagonal has
-    /// `σ² = σ_d²/2`; the product of the sums a and b of their means, with σ₁ in each of them, `√(k b² + l a²) σ₁`.
-    fn together(&self, some: &[usize], others: &[usize]) -> (f64, f64, f64) {
-        let entries = some.iter().filter_map(|i| self.rows.get(i)).flat_map(|row| others.iter().map(|&j| row[j]));
-        let (a, b, k, l) = (self.often(some), self.often(others), some.len() as f64, others.len() as f64);
-        let noise = k * l * self.covariance.diagonal_noise.powi(2) / 2.0;
-        let noise = noise + (k * b * b + l * a * a) * self.covariance.mean_noise.powi(2);
-        (entries.sum::<f64>() + a * b, a * b, noise.sqrt())
+    /// Wide tables may have thousands of columns that are soon found to be apart: one entry costs d, and a row d².
+    fn beyond_chance(&self, some: &[usize], others: &[usize]) -> f64 {
+        match (some, others) {
+            ([i], [j]) => self.covariance.entry(*i, *j),
+            _ => {
+                let mut rows = self.rows.borrow_mut();
+                let mut of = |i: usize| {
+                    let row = rows.entry(i).or_insert_with(|| self.covariance.row(i));
+                    others.iter().map(|&j| row[j]).sum::<f64>()
+                };
+                some.iter().map(|&i| of(i)).sum()
+            }
+        }
     }
 
     /// Whether some columns exclude others, where that can be heard.
+    ///
+    /// *Noise.* The covariances of k with l columns have deviation `√(k l) σ` together, for an entry off the diagonal has
+    /// `σ² = σ_d²/2`; the product of the sums a and b of their means, with σ₁ in each of them, `√(k b² + l a²) σ₁`.
     fn apart(&self, some: &[usize], others: &[usize]) -> Option<bool> {
-        let (seen, chance, noise) = self.together(some, others);
-        (chance > HEARD * noise).then_some(seen <= TOGETHER * chance + NOISE * noise)
+        let (a, b, k, l) = (self.often(some), self.often(others), some.len() as f64, others.len() as f64);
+        let noise = k * l * self.covariance.diagonal_noise.powi(2) / 2.0;
+        let noise = (noise + (k * b * b + l * a * a) * self.covariance.mean_noise.powi(2)).sqrt();
+        let chance = a * b;
+        let seen = || self.beyond_chance(some, others) + chance;
+        (chance > HEARD * noise).then(|| seen() <= TOGETHER * chance + NOISE * noise)
     }
 
     /// A list without the columns that do not belong to it, not yet calibrated; nothing if nothing is left.

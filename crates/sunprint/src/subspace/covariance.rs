@@ -115,6 +115,11 @@ impl Covariance {
         row
     }
 
+    /// One entry of the matrix.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        self.eigen.values.iter().zip(&self.eigen.vectors).map(|(value, v)| value * v[i] * v[j]).sum()
+    }
+
     /// Reads released moments.
     ///
     /// With `f = C/(K′ Q)` units per grid step: mean offset `m̂ = G₀ⱼ/(t n) f`, covariance `Gᵢⱼ/n f² − m̂m̂ᵀ`.
