@@ -21,7 +21,7 @@ use crate::tally::Facets;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::correlations;
-pub(crate) use balance::balance;
+pub(crate) use balance::{Known, balance};
 pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use draw::{BLOCK, Draw};

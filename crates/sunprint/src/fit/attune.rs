@@ -87,7 +87,7 @@ impl Fit {
             }
             release.frame = frame.clone();
             release.texture = self.texture(ground, &latent, &deviations, frame);
-            balance(&mut release, width);
+            balance(&mut release, width, None);
         }
         best.1
     }

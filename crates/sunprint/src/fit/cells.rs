@@ -6,7 +6,7 @@ use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
 use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
-use crate::model::{Frame, OneOf, Release, Settle, Spot, Target, balance};
+use crate::model::{Frame, Known, OneOf, Release, Settle, Spot, Target, balance};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
 use crate::subspace::Texture;
@@ -169,7 +169,10 @@ impl Fit {
     ) -> Stage {
         let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
-            balance(&mut release, self.schema.width());
+            // Where values are counted, these say where the means are.
+            let counted = targets.iter().any(|target| target.all.is_some());
+            let known = ground.filter(|_| !counted).map(|ground| Known { means: &ground.means, noise: ground.noise.0 });
+            balance(&mut release, self.schema.width(), known);
         }
         let mut targets = targets.to_vec();
         targets.resize(self.schema.blocks().len(), Target::default());

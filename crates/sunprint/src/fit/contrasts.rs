@@ -69,7 +69,10 @@ impl Fit {
     ///
     /// Shrunk by empirical Bayes: over the coordinates the means of a stratum have a common value, known to `σ/√d`, and
     /// vary around it by what is seen beyond the noise. The common value counts for much: where columns rise and fall
-    /// together it is most of what tells the strata apart.
+    /// together it is most of what tells the strata apart. Where the noise is a hundred times the columns, what is seen
+    /// beyond it by chance would still be many times them; but a stratum with a part π of the rows cannot stand further
+    /// from the mean of all than the variance v of a column allows: `π δ² + (1 − π) (π δ/(1 − π))² ≤ v`, so
+    /// `δ² ≤ v (1 − π)/π`.
     fn stratum_means(
         &self,
         centre: &Centre,
@@ -89,7 +92,7 @@ impl Fit {
                 let mean = |j: usize| -> f64 { (0..codes.len()).map(|c| weight(c) * sums[c * d + j] as f64).sum() };
                 let sigma = noise * (0..codes.len()).map(|c| weight(c) * weight(c)).sum::<f64>().sqrt();
                 let means: Vec<f64> = (0..d).map(mean).collect();
-                shrunk(&means, &before, sigma * sigma, centre.spread / d as f64)
+                shrunk(&means, &before, sigma * sigma, centre.spread / d as f64, self.rows as f64 / size - 1.0)
             })
             .collect()
     }
@@ -127,18 +130,42 @@ fn contrast_noise(entries: usize, span: u64, charge: &Charge) -> f64 {
     }
 }
 
-fn shrunk(means: &[f64], before: &[Before], noise: f64, typical: f64) -> Vec<f64> {
+/// Means of variance `noise` each, in columns of variance `typical`; `others` is how many rows are in other strata for one
+/// of this.
+fn shrunk(means: &[f64], before: &[Before], noise: f64, typical: f64, others: f64) -> Vec<f64> {
     let open = |(_, before): &(&f64, &Before)| **before == Before::Open;
     let numbers: Vec<f64> = means.iter().zip(before).filter(open).map(|(x, _)| *x).collect();
     let count = numbers.len().max(1) as f64;
     let measured = numbers.iter().sum::<f64>() / count;
     let common = measured * typical / (typical + noise / count);
     let seen = numbers.iter().map(|x| (x - measured) * (x - measured)).sum::<f64>() / (count - 1.0).max(1.0);
-    let between = (seen - noise).max(0.0);
+    let between = (seen - noise).clamp(0.0, typical * others.max(0.0));
     let keep = between / (between + noise).max(f64::MIN_POSITIVE);
     let one = |(x, before): (&f64, &Before)| match before {
         Before::Open => common + keep * (x - measured),
         Before::Category { .. } => x * typical / (typical + noise),
     };
     means.iter().zip(before).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the noise is far larger than the columns, what it leaves by chance is not taken for a mean; where it is small,
+    /// means are kept.
+    #[test]
+    fn means_never_stand_further_apart_than_columns_are_wide() {
+        let before = vec![Before::Open; 400];
+        let signed = |size: f64| -> Vec<f64> { (0..400).map(|j| if j % 2 == 0 { size } else { -size }).collect() };
+        let (typical, others) = (0.02, 6.0);
+        let drowned = shrunk(&signed(230.0), &before, 200.0 * 200.0, typical, others);
+        assert!(drowned.iter().all(|x| x.abs() < 0.01), "{}", drowned[0]);
+        let heard = shrunk(&signed(0.2), &before, 0.01 * 0.01, typical, others);
+        assert!(heard.iter().all(|x| (x.abs() - 0.2).abs() < 0.01), "{}", heard[0]);
+        // The largest that the columns allow is kept.
+        let most = (typical * others).sqrt();
+        let kept = shrunk(&signed(most), &before, 1e-6, typical, others);
+        assert!(kept.iter().all(|x| (x.abs() - most).abs() < 1e-3), "{}", kept[0]);
+    }
 }
