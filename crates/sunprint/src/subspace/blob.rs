@@ -62,8 +62,8 @@ impl Blob {
         let (d, vectors) = (covariance.width, &covariance.eigen.vectors);
         let known = covariance.above_edge(tuning.edge_margin).min(d);
         let mut values: Vec<f64> = (0..known).map(|i| covariance.shrunk(i)).collect();
-        if below_edge {
-            let unheard = covariance.trace - values.iter().sum::<f64>();
+        let unheard = covariance.trace - values.iter().sum::<f64>();
+        if below_edge && unheard > MOSTLY * covariance.trace {
             values.extend(guessed(&covariance.eigen.values[known..], unheard, covariance.trace));
         }
         let known = values.len();
@@ -252,7 +252,9 @@ impl Blob {
     }
 }
 
-/// Directions below the edge get at most this part of the variance that those above it leave: the rest is each
+/// Directions below the edge are guessed where more than this part of the variance is unheard: else they are mostly noise.
+const MOSTLY: f64 = 0.5;
+/// They get at most this part of the variance that those above it leave: the rest is each
 /// coordinate's own.
 const GUESSED: f64 = 0.8;
 /// A guessed direction has at least this part of all variance: smaller ones are not worth drawing.

@@ -29,7 +29,7 @@ pub struct Centre {
     pub spread: f64,
     /// The part of it that belongs to categories.
     pub categories: f64,
-    /// Standard deviation of the noise in the spread, in units.
+    /// Standard deviation of what is not known of the spread, in units.
     pub spread_noise: f64,
 }
 
@@ -40,10 +40,14 @@ impl Centre {
     /// Reads the released sums of the open coordinates. `sum_noise` is the standard deviation of one noisy sum,
     /// `square_noise` that of the noisy square, both in integer units.
     ///
-    /// With `m̂ = S/(nQ)` and `T = Σ (2x − Q)²`: `T/(4nQ²) = (1/n) Σ ‖x/Q − ½‖²`, and taking `‖m̂ − ½‖²` away leaves
-    /// the trace of the covariance. The square of the centre's own noise, `d · noise²`, sits in `‖m̂ − ½‖²` and is added
-    /// back. Where the estimate is mostly noise it is drawn towards a typical spread, each weighted by the inverse of
-    /// its variance, with a prior deviation as large as the prior itself.
+    /// With `T = Σ (2x − Q)²`: `T/(4nQ²) = (1/n) Σ ‖x/Q − ½‖²`, and taking `‖m − ½‖²` away leaves the trace of the
+    /// covariance. Of the mean m only the estimate m̂ is known, with an error of variance δ² in every column: given what was
+    /// released, `E ‖m − ½‖² = ‖m̂ − ½‖² + d δ²`. (A shrunk estimate is too near to the middle; one that is not would be too
+    /// far from it.) Where the result is mostly noise it is drawn towards a typical spread, each weighted by the inverse
+    /// of its variance, with a prior deviation as large as the prior itself, and `d δ²` counted as noise. A spread is
+    /// positive, but the guess g, of deviation σ, may be nothing or less: it is taken as `(g + √(g² + σ²))/2`, which is g
+    /// where that stands out and a part of the noise where it does not. (A cloud without any width would leave the next pass
+    /// nothing to measure.)
     ///
     /// A row of m categories lies at `hot √(1 − 1/m)` from their equal shares, whichever it is.
     pub fn read(rows: u64, before: &[Before], sums: &[i64], square: i128, sum_noise: f64, square_noise: f64) -> Centre {
@@ -52,10 +56,14 @@ impl Centre {
         let (mean, noise) = shrunk(&measured, sum_noise / (n * q));
         let spread_noise = square_noise / (4.0 * n * q * q);
         let away: f64 = mean.iter().map(|m| (m - 0.5) * (m - 0.5)).sum();
-        let measured = square as f64 / (4.0 * n * q * q) - away + d * noise * noise;
+        let unknown = d * noise * noise;
+        let measured = square as f64 / (4.0 * n * q * q) - away - unknown;
+        let spread_noise = (spread_noise * spread_noise + unknown * unknown).sqrt();
         let prior = TYPICAL_SPREAD * d;
         let trust = if d > 0.0 { prior * prior / (prior * prior + spread_noise * spread_noise) } else { 0.0 };
-        let spread = (trust * measured + (1.0 - trust) * prior).clamp(1e-6 * d, 0.25 * d);
+        let guess = trust * measured + (1.0 - trust) * prior;
+        let left = (trust * spread_noise * spread_noise).sqrt();
+        let spread = (0.5 * (guess + (guess * guess + left * left).sqrt())).clamp(1e-6 * d, 0.25 * d);
         let mut open = mean.iter();
         let (mut codes, mut doubts, mut categories) = (Vec::new(), Vec::new(), 0.0);
         for before in before {
