@@ -122,3 +122,43 @@ pub fn clip_radius(centre: &Centre, before: &[Before], clip: f64) -> u32 {
     let square = clip * (centre.spread - centre.categories + doubt) + centre.categories;
     (square.min(far).sqrt() * q).ceil().max(1.0) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::stream::Stream;
+
+    /// Sums and square of a table whose columns have these means and a common variance, with noise of a deviation in the means
+    /// and an error in the mean square, both in units.
+    fn read(means: &[f64], variance: f64, noise: f64, error: f64, trial: u64) -> Centre {
+        let (rows, q, d) = (1_000_000_u64, f64::from(Q), means.len() as f64);
+        let n = rows as f64;
+        let mut stream = Stream::new(7, 96, trial);
+        let sums: Vec<i64> = means.iter().map(|m| ((m + noise * stream.normal()) * n * q) as i64).collect();
+        let square = means.iter().map(|m| (m - 0.5) * (m - 0.5)).sum::<f64>() + d * variance + error;
+        let square_noise = error.abs() * 4.0 * n * q * q;
+        let square = (square * 4.0 * n * q * q) as i128;
+        Centre::read(rows, &vec![Before::Open; means.len()], &sums, square, noise * n * q, square_noise)
+    }
+
+    /// However much noise the means have, the spread comes out right on average: within a twentieth of it, where the
+    /// opposite sign of what is left of the noise would be wrong by three tenths at the end. The noise has a fixed seed.
+    #[test]
+    fn the_spread_does_not_grow_with_the_noise_of_the_means() {
+        let mut stream = Stream::new(7, 97, 0);
+        let means: Vec<f64> = (0..200).map(|_| 0.2 + 0.6 * stream.unit()).collect();
+        for noise in [0.0, 0.02, 0.06] {
+            let spreads = (0..40).map(|trial| read(&means, TYPICAL_SPREAD, noise, 0.0, trial).spread);
+            let mean = spreads.sum::<f64>() / 40.0;
+            let truth = 200.0 * TYPICAL_SPREAD;
+            assert!((mean / truth - 1.0).abs() < 0.05, "{noise}: {mean} instead of {truth}");
+        }
+    }
+
+    /// A square that was measured far too small leaves a spread all the same.
+    #[test]
+    fn a_spread_is_never_nothing() {
+        let spread = read(&[0.3, 0.7, 0.4], TYPICAL_SPREAD, 0.0, -0.1, 0).spread;
+        assert!(spread > 0.1 * 3.0 * TYPICAL_SPREAD && spread < 3.0 * TYPICAL_SPREAD, "{spread}");
+    }
+}
