@@ -49,7 +49,7 @@ const LEAST_OWN: f64 = 0.1;
 impl Blob {
     /// What the covariance says.
     ///
-    /// *Directions.* `√λ̃_i v_i` over what clears the edge, and what is [`guessed`] below it if that is wished for.
+    /// *Directions.* `√λ̃_i v_i` over what clears the edge, and what is guessed below it if that is wished for.
     ///
     /// *Own variances.* `Σ̂_jj` less the directions, shrunk towards what is common to all coordinates.
     ///
