@@ -46,10 +46,10 @@ pub(crate) fn balance(release: &mut Release, width: usize, known: Option<Known>)
 /// How rows are moved so that their means are those that are known.
 ///
 /// They differ in two ways. The counts of strata have a noise of their own, so the strata's shifts no longer add up to
-/// what they should: across the measured directions that is taken away. And along such a direction v the noisy counts of the cells
-/// say where the mean is, with an error that may be larger than the noise of the known mean: a difference δ is followed as
-/// far as that noise, σ along every unit vector, cannot explain it, by the part `1 − σ²/δ²` (James and Stein). Rows move
-/// as the texture does when a measured coordinate moves: by its gain.
+/// what they should: across the measured directions that is taken away. And along such a direction v the noisy counts of
+/// the cells say where the mean is, with an error that may be larger than the noise of the known mean: a difference δ is
+/// followed as far as that noise, σ along every unit vector, cannot explain it, by the part `1 − σ²/δ²` (James and
+/// Stein). Rows move as the texture does when a measured coordinate moves: by its gain.
 fn towards(release: &Release, columns: &[Vec<f64>], known: Known) -> Vec<f64> {
     let texture = &release.texture;
     let (origin, vectors) = match &release.frame {

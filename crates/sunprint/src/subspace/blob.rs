@@ -254,8 +254,7 @@ impl Blob {
 
 /// Directions below the edge are guessed where more than this part of the variance is unheard: else they are mostly noise.
 const MOSTLY: f64 = 0.5;
-/// They get at most this part of the variance that those above it leave: the rest is each
-/// coordinate's own.
+/// They get at most this part of the variance that those above it leave: the rest is each coordinate's own.
 const GUESSED: f64 = 0.8;
 /// A guessed direction has at least this part of all variance: smaller ones are not worth drawing.
 const LEAST_GUESSED: f64 = 0.01;
