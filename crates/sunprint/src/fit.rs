@@ -16,14 +16,15 @@ mod facets;
 mod labels;
 mod marginals;
 mod mechanism;
+mod noted;
 mod one_of;
 mod paper;
 mod refined;
-mod tilt;
+mod weighed;
 
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Entry;
-use crate::model::{Model, Release};
+use crate::model::{Evidence, Model, Release};
 use crate::plan::{Facts, Method, Plan, Shares, as_float};
 use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
@@ -47,6 +48,8 @@ pub struct Fit {
     /// What divides the strata of the schema, once that is chosen.
     facets: Facets,
     receipt: Receipt,
+    /// What was released of single columns and pairs of them.
+    evidence: Evidence,
 }
 
 /// Where the conversation stands, with the charges that are still to be spent.
@@ -157,7 +160,8 @@ impl Fit {
             }
         };
         let facets = Facets::default();
-        let mut fit = Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, facets, receipt };
+        let evidence = Evidence::default();
+        let mut fit = Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, facets, receipt, evidence };
         fit.skip_centre()?;
         Ok(fit)
     }
@@ -241,7 +245,7 @@ impl Fit {
     /// The finished model: public.
     pub fn finish(self) -> Result<Model> {
         match self.stage {
-            Stage::Done(release) => Ok(Model::new(self.schema, self.receipt, *release)),
+            Stage::Done(release) => Ok(Model::new(self.schema, self.receipt, *release).with_evidence(self.evidence)),
             _ => Err(Error::new(Kind::Protocol, "the fit is not complete: passes are left")
                 .hint("absorb a tally for every pass that `next_pass` gives")),
         }

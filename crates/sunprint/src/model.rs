@@ -5,12 +5,15 @@ mod alternatives;
 mod balance;
 mod calibrate;
 mod constraints;
+mod curve;
 mod draw;
+mod evidence;
 mod file;
 mod grow;
 mod heard;
 mod settle;
 mod sieve;
+mod verify;
 
 use crate::measure::{Measure, Side};
 use crate::receipt::Receipt;
@@ -24,11 +27,15 @@ pub(crate) use agree::correlations;
 pub(crate) use balance::{Known, balance};
 pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
+pub use curve::Curve;
 pub use draw::{BLOCK, Draw};
+pub(crate) use evidence::MOST_COVARIANCES;
+pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence, SumEvidence, ValueEvidence};
 pub use file::MOST_BYTES;
 pub(crate) use grow::{Question, grow};
-pub use settle::{Absent, Curve, OneOf, Settle, Settling};
+pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
+pub(crate) use verify::verify;
 
 /// A finished release.
 #[derive(Clone, Debug)]
@@ -37,6 +44,7 @@ pub struct Model {
     layout: Option<Layout>,
     receipt: Receipt,
     release: Release,
+    evidence: Evidence,
 }
 
 /// The released numbers.
@@ -97,7 +105,14 @@ pub enum Spot {
 
 impl Model {
     pub(crate) fn new(schema: Schema, receipt: Receipt, release: Release) -> Model {
-        Model { schema, layout: None, receipt, release }
+        Model { schema, layout: None, receipt, release, evidence: Evidence::default() }
+    }
+
+    /// Keeps what was released of single columns and pairs of them.
+    #[must_use]
+    pub(crate) fn with_evidence(mut self, evidence: Evidence) -> Model {
+        self.evidence = evidence;
+        self
     }
 
     /// Remembers the columns' order and types in the file, so that what is drawn looks like what was read.
@@ -125,6 +140,11 @@ impl Model {
     /// The released numbers.
     pub fn release(&self) -> &Release {
         &self.release
+    }
+
+    /// What was released of single columns and pairs of them, with its noise.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
     }
 
     /// n of the table that was measured.

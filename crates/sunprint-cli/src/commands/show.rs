@@ -11,7 +11,6 @@ use crate::commands::load;
 use crate::files;
 use crate::files::to_json;
 use crate::pages;
-use crate::progress::Bars;
 use crate::words::{Talk, thousands};
 use sunprint::measure::{Measure, Side, StratumLattice};
 use sunprint::model::{Frame, Model};
@@ -66,7 +65,7 @@ pub fn run(args: &ShowArgs, talk: Talk) -> Result<()> {
         files::write_receipt(path, model.receipt())?;
     }
     if args.page.wanted() {
-        pages::write(&public(&model, &Bars::new(talk))?, &args.page, talk)?;
+        pages::write(&public(&model)?, &args.page, talk)?;
     }
     let statement = || Statement::of(model.receipt(), model.schema());
     let text = match args.statement {

@@ -260,5 +260,5 @@ pub fn predicted(names: &[String], chance: &mut Chance) -> PredictedPanel {
             high: 0.93 - 0.009 * i as f64,
         })
         .collect();
-    PredictedPanel { origin: Origin::Released, runs: 20, level: 0.9, columns, correlations: Some(0.03), pairs }
+    PredictedPanel { origin: Origin::Released, level: 0.9, columns, correlations: Some(0.03), pairs }
 }

@@ -9,7 +9,8 @@ use crate::source::{Table, in_order};
 use crate::tally::codes::Q;
 
 /// The quantiles that are taken, and their names.
-const QUANTILES: [(f64, &str); 5] = [(0.05, "5 %"), (0.25, "25 %"), (0.5, "median"), (0.75, "75 %"), (0.95, "95 %")];
+pub(crate) const QUANTILES: [(f64, &str); 5] =
+    [(0.05, "5 %"), (0.25, "25 %"), (0.5, "median"), (0.75, "75 %"), (0.95, "95 %")];
 
 /// One column of one table. As private as the table is.
 pub(crate) struct Alone {

@@ -77,7 +77,7 @@ pub struct ColumnError {
 
 /// The value at a place of a line, in the column's own unit: days and seconds for dates, and 0 to 1, or the number of
 /// the category, for everything that is listed.
-pub(super) fn own(column: &Column) -> Box<dyn Fn(f64) -> f64> {
+pub(crate) fn own(column: &Column) -> Box<dyn Fn(f64) -> f64> {
     let line = |min: f64, width: f64| Box::new(move |unit: f64| min + unit * width);
     match column.kind {
         ColumnKind::Continuous { min, max, scale: Scale::Log, .. } => logarithmic(min, max),

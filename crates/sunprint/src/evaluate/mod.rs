@@ -51,7 +51,8 @@ use crate::source::{Progress, Table, Unit};
 use serde::Serialize;
 
 pub use crate::math::transport::Metric;
-pub(crate) use alone::{Alone, alone};
+pub(crate) use alone::{Alone, QUANTILES, alone};
+pub(crate) use columns::own;
 pub use columns::{CategoryShare, ColumnError, ColumnFigures, Errors, Figure};
 pub(crate) use constraints::broken;
 pub(crate) use correlations::coordinate_names;

@@ -29,7 +29,7 @@ impl Fit {
     /// The end of a fit, or one more pass.
     pub(super) fn after_measure(&self, release: Release, targets: Vec<Target>, charge: Option<Charge>) -> Stage {
         let Some(charge) = charge.filter(|charge| !charge.amount().is_zero()) else {
-            return Stage::Done(Box::new(release));
+            return self.complete(release, &targets);
         };
         let facts = Facts::of(&self.schema, self.rows, as_float(&self.receipt.epsilon));
         let grown = |questions: &[Question]| -> Vec<Forks> {
@@ -73,6 +73,6 @@ impl Fit {
             release.sieves = Sieve::several(&release, &self.schema, &trees, noise);
             recalibrate(&mut release, &self.schema, &targets);
         }
-        Ok(Stage::Done(Box::new(release)))
+        Ok(self.complete(release, &targets))
     }
 }

@@ -2,11 +2,12 @@
 
 use super::attune::Ground;
 use super::cells::MeasureStage;
-use super::tilt::{Counted, Known, tilt};
+use super::noted::short;
+use super::weighed::{Counted, Known, weigh};
 use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
-use crate::model::{Piece, Target, Wanted};
+use crate::model::{Piece, Target, ValueEvidence, Wanted};
 use crate::plan::{CELLS, as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form};
@@ -20,8 +21,6 @@ const MOST_VALUES: u64 = 40;
 const REACH: f64 = 4.0;
 /// A stratum's own counts are used where their error is below this part of its rows.
 const TRUSTED: f64 = 0.2;
-/// A count below this many deviations of its noise counts as nothing.
-const HEARD: f64 = 1.5;
 /// Where more of the values are missing, the moments say too little of the others.
 const MOST_ABSENT: f64 = 0.5;
 /// A stratum with a smaller part of the rows need not be trusted for the others to be.
@@ -69,7 +68,7 @@ impl Fit {
         let mut histograms = spec.histograms.iter();
         let mut rest = counts.as_slice();
         let strata = self.strata();
-        for block in self.schema.blocks() {
+        for (number, block) in self.schema.blocks().into_iter().enumerate() {
             if !counted(&self.schema, &block) {
                 measure.targets.push(Target::default());
                 continue;
@@ -77,12 +76,30 @@ impl Fit {
             let Some(histogram) = histograms.next() else { continue };
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
-            let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise };
-            let target = target(&counts, self.rows as f64, measure.ground.as_ref());
+            let rows = self.rows as f64;
+            self.evidence.values.push(value_evidence(number, histogram, mine, noise / rows, rows));
+            let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise, rows };
+            let target = target(&counts, measure.ground.as_ref());
             measure.targets.push(target);
         }
         Ok(Stage::Measure(Box::new(measure)))
     }
+}
+
+/// Counts of a block as they were released, all strata together.
+fn value_evidence(block: usize, histogram: &Histogram, counts: &[i64], noise: f64, rows: f64) -> ValueEvidence {
+    let cells = histogram.cells().max(1);
+    let mut parts = vec![0.0; cells];
+    for stratum in counts.chunks_exact(cells) {
+        parts.iter_mut().zip(stratum).for_each(|(part, &count)| *part += count as f64 / rows);
+    }
+    let edges = match histogram {
+        Histogram::Line { edges, .. } => edges.clone(),
+        Histogram::Hot { .. } | Histogram::Tree(_) => Vec::new(),
+    };
+    let noise = noise * (counts.len() as f64 / cells as f64).sqrt();
+    parts.iter_mut().for_each(|part| *part = short(*part, noise));
+    ValueEvidence { block, edges, parts, noise }
 }
 
 /// Edges around a mean, and for the two bounds.
@@ -113,18 +130,21 @@ struct Counts<'a, T> {
     values: Option<u64>,
     counts: &'a [T],
     noise: f64,
+    /// The rows that were counted.
+    rows: f64,
 }
 
 /// What noisy counts ask of the rows of one column, all together and stratum by stratum.
-fn target(counts: &Counts<i64>, rows: f64, ground: Option<&Ground>) -> Target {
-    let Counts { histogram, values, counts, noise } = *counts;
+fn target(counts: &Counts<i64>, ground: Option<&Ground>) -> Target {
+    let Counts { histogram, values, counts, noise, rows } = *counts;
     let cells = histogram.cells();
     let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
-    let ask =
-        |counts: &[f64], noise: f64, known: Option<Known>| wanted(&Counts { histogram, values, counts, noise }, known);
+    let ask = |counts: &[f64], noise: f64, rows: f64, known: Option<Known>| {
+        wanted(&Counts { histogram, values, counts, noise, rows }, known)
+    };
     let Histogram::Line { at, .. } = *histogram else {
         // How categories go with strata is left to the model, which has it from the moments.
-        return Target { all: Some(ask(&floats(counts), noise, None)), strata: Vec::new() };
+        return Target { all: Some(ask(&floats(counts), noise, rows, None)), strata: Vec::new() };
     };
     let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
     let mut all = vec![0.0; cells];
@@ -139,18 +159,18 @@ fn target(counts: &Counts<i64>, rows: f64, ground: Option<&Ground>) -> Target {
     let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);
     let own = |s: usize| {
         let known = ground.and_then(|ground| ground.of_stratum(s, at));
-        trusted(sums[s]).then(|| ask(&floats(strata[s]), noise, known))
+        trusted(sums[s]).then(|| ask(&floats(strata[s]), noise, sums[s], known))
     };
     let own: Vec<Option<Wanted>> = if all_trusted { (0..strata.len()).map(own).collect() } else { Vec::new() };
     let noise_of_all = noise * (strata.len() as f64).sqrt();
-    Target { all: Some(ask(&all, noise_of_all, ground.map(|ground| ground.of_all(at)))), strata: own }
+    Target { all: Some(ask(&all, noise_of_all, rows, ground.map(|ground| ground.of_all(at)))), strata: own }
 }
 
 impl Ground {
     /// What is known of a coordinate.
     fn of_all(&self, at: usize) -> Known {
         let (mean_noise, variance_noise) = self.noise;
-        Known { mean: self.means[at], mean_noise, variance: Some((self.blob.variance(at), variance_noise)) }
+        Known { mean: self.means[at], mean_noise, variance: Some((self.variances[at], variance_noise)) }
     }
 
     /// What is known of it in a stratum, where strata have means.
@@ -160,54 +180,36 @@ impl Ground {
     }
 }
 
-/// Noisy counts as shares that are not negative and add up to one.
-///
-/// A cell that holds next to nothing shows the positive half of its noise, and a curve would put rows there, at values
-/// that no row has. So what is below one and a half deviations of its noise counts as nothing; the others stay as they
-/// are. Where nothing passes, the nearest shares are taken, and so they are of categories, of which many may be rare.
-///
-/// What is known of mean and variance is known better than from the counts: see [`tilt`].
+/// Noisy counts as shares that are not negative and add up to one: the likeliest, given also what is known of mean and
+/// variance, which is known better than from the counts ([`weigh`]).
 fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
-    let Counts { histogram, values, counts, noise } = *counts;
-    let kept: Vec<f64> = counts.iter().map(|&c| if c > HEARD * noise { c } else { 0.0 }).collect();
-    let sum: f64 = kept.iter().sum();
-    let listed = matches!(histogram, Histogram::Hot { .. });
-    let shares = if sum > 0.0 && !listed {
-        kept.iter().map(|c| c / sum).collect()
-    } else {
-        let whole = counts.iter().map(|c| if listed { *c } else { c.abs() }).sum::<f64>().max(1.0);
-        nearest_shares(&counts.iter().map(|c| c / whole).collect::<Vec<f64>>())
-    };
+    let Counts { histogram, values, counts, noise, rows } = *counts;
     let (edges, absence) = match histogram {
         Histogram::Hot { .. } | Histogram::Tree(_) => {
+            let shares = nearest_shares(&counts.iter().map(|count| count / rows.max(1.0)).collect::<Vec<f64>>());
             let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
             return Wanted { pieces: shares.iter().enumerate().map(piece).collect(), absent: 0.0 };
         }
         Histogram::Line { edges, absence, .. } => (edges, *absence),
     };
-    // All counts together are known best: the part that is missing is measured against them.
-    let whole = counts.iter().sum::<f64>().max(1.0);
-    let absent = if absence { (counts[counts.len() - 1] / whole).clamp(0.0, 1.0) } else { 0.0 };
-    let present = &shares[..=edges.len()];
+    let absent = if absence { (counts[counts.len() - 1] / rows.max(1.0)).clamp(0.0, 1.0) } else { 0.0 };
+    if absent >= 1.0 {
+        // Where everything is missing there is nothing to say of the values.
+        return Wanted { pieces: Vec::new(), absent };
+    }
     let unit = |code: u16| f64::from(code) / f64::from(Q);
-    let piece = |(i, &share): (usize, &f64)| {
+    let piece = |i: usize| {
         let (low, high) = match values {
             Some(values) => (i as f64 / (values - 1) as f64, i as f64 / (values - 1) as f64),
             None if i == 0 => (0.0, 0.0),
             None if i == edges.len() => (1.0, 1.0),
             None => (unit(edges[i - 1]), unit(edges[i])),
         };
-        Piece { low, high, share }
+        Piece { low, high, share: 0.0 }
     };
-    let mut pieces: Vec<Piece> = present.iter().enumerate().map(piece).collect();
-    let here: f64 = present.iter().sum();
-    if let Some(known) = known.filter(|_| here > 0.0 && absent <= MOST_ABSENT) {
-        pieces.iter_mut().for_each(|piece| piece.share /= here);
-        let counted = Counted { counts: &counts[..=edges.len()], noise, rows: whole * (1.0 - absent) };
-        tilt(&mut pieces, &counted, &known.of_present(absent));
-        pieces.iter_mut().for_each(|piece| piece.share *= here);
-    }
-    // Where everything is missing there is nothing to say of the values.
-    let pieces = if here > 0.0 { pieces } else { Vec::new() };
+    let mut pieces: Vec<Piece> = (0..=edges.len()).map(piece).collect();
+    let counted = Counted { counts: &counts[..=edges.len()], noise, rows: rows.max(1.0) * (1.0 - absent) };
+    let known = known.filter(|_| absent <= MOST_ABSENT).map(|known| known.of_present(absent));
+    weigh(&mut pieces, &counted, known.as_ref());
     Wanted { pieces, absent }
 }

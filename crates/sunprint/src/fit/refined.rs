@@ -75,6 +75,7 @@ impl Fit {
         let square_sensitivity = d as u128 * u128::from(Q) * u128::from(Q);
         let sums = self.kernel.cube_sums("centre", sums, u64::from(Q), centre)?;
         let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
+        self.evidence.sums = Some(self.sum_evidence(&counted, sums.get(), sum_noise));
         let centre = Centre::read(self.rows, &self.before(), sums.get(), *square.get(), sum_noise, square_noise);
         self.after_centre(centre, rest)
     }
@@ -120,6 +121,9 @@ impl Fit {
         let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
         let units = centre.units();
+        if spec.plane.is_none() {
+            self.note_moments(&covariance, &units);
+        }
         if self.plan.method == Method::Gaussian || measure.amount().is_zero() {
             let blob = if self.plan.method == Method::Gaussian {
                 plain_blob(&covariance)
@@ -181,6 +185,7 @@ impl Fit {
             blob,
             offset: covariance.offset.clone(),
             means,
+            variances: covariance.diagonal.clone(),
             noise: (covariance.mean_noise, covariance.diagonal_noise),
             stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
             shares: covariance.stratum_shares(),

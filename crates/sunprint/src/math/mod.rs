@@ -19,6 +19,7 @@ pub(crate) mod pricing;
 pub mod principal;
 pub mod projection;
 pub mod rounding;
+pub mod shares;
 pub mod stream;
 pub mod student;
 pub mod transport;

@@ -34,13 +34,13 @@ impl Trial {
         let never = |share: &f64| if *share > 0.0 { 0.0 } else { NEVER };
         let mut offsets: Vec<f64> = shares.iter().map(never).collect();
         let step: Vec<f64> = shares.iter().map(|p| 0.3 / (p * (1.0 - p) + 1e-3).sqrt()).collect();
-        let whole: f64 = rows.iter().map(|&row| self.weights[row]).sum();
+        let whole = rows.len() as f64;
         for _ in 0..ROUNDS {
             let mut seen = vec![0.0; shares.len()];
             for &row in rows {
-                seen[choose(&self.units[row * self.width..][..self.width], &offsets)] += self.weights[row];
+                seen[choose(&self.units[row * self.width..][..self.width], &offsets)] += 1.0;
             }
-            let error = |c: usize| shares[c] - seen[c] / whole.max(1e-9);
+            let error = |c: usize| shares[c] - seen[c] / whole.max(1.0);
             if (0..shares.len()).all(|c| error(c).abs() < EXACT) {
                 break;
             }

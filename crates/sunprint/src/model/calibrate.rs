@@ -4,7 +4,8 @@
 //! then set so that the settled rows give it as often as the released counts say. Post-processing: only released
 //! numbers enter.
 
-use super::settle::{Absent, Curve, HOT_UNIT, Settle, Settling, heaviest};
+use super::curve::{Curve, Limit};
+use super::settle::{Absent, HOT_UNIT, Settle, Settling, heaviest};
 use super::{Draw, Release};
 use crate::math::rounding::nearest_shares;
 use crate::schema::{Block, Form, Schema};
@@ -80,8 +81,8 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         }
         if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
             target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
-            trial.reconcile(&mut target);
         }
+        trial.reconcile(&mut target);
         if !measured && block.absence {
             let absent = (trial.mean(block.start + block.len) / HOT_UNIT).clamp(0.0, 1.0);
             target.all.get_or_insert_with(Wanted::anything).absent = absent;
@@ -99,9 +100,7 @@ pub(crate) fn recalibrate(release: &mut Release, schema: &Schema, targets: &[Tar
     if targets.iter().all(|target| target.all.is_none()) {
         return;
     }
-    let mut trial = Trial::of(release, schema.width(), 1);
-    trial.sift(release);
-    trial.settle(release, schema, targets);
+    Trial::of(release, schema.width(), 1).settle(release, schema, targets);
 }
 
 impl Wanted {
@@ -111,19 +110,17 @@ impl Wanted {
     }
 }
 
-/// Free rows of the model.
+/// Free rows of the model: those that are kept.
 pub(super) struct Trial {
     pub width: usize,
     pub units: Vec<f64>,
     /// The rows of each stratum.
     pub members: Vec<Vec<usize>>,
     pub everyone: Vec<usize>,
-    /// How often each row is kept, against the others of its stratum.
-    pub weights: Vec<f64>,
 }
 
 impl Trial {
-    fn of(release: &Release, width: usize, fewer: u64) -> Trial {
+    pub(super) fn of(release: &Release, width: usize, fewer: u64) -> Trial {
         let rows = ((TRIAL / width.max(1)) as u64 / fewer).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1 / fewer);
         let draw = Draw::new(release, width, rows, TRIAL_SEED);
         let mut trial = Trial {
@@ -131,7 +128,6 @@ impl Trial {
             units: Vec::new(),
             members: vec![Vec::new(); release.measure.strata()],
             everyone: Vec::new(),
-            weights: Vec::new(),
         };
         for block in 0..draw.blocks() {
             let drawn = draw.free_block(block);
@@ -141,26 +137,7 @@ impl Trial {
             }
             trial.units.extend(drawn.units);
         }
-        trial.weights = vec![1.0; trial.everyone.len()];
         trial
-    }
-
-    /// Weighs the rows by the sieve, which keeps as many rows of each stratum as there were.
-    fn sift(&mut self, release: &Release) {
-        if release.sieves.is_empty() {
-            return;
-        }
-        let mut row = Vec::with_capacity(self.width);
-        for (stratum, members) in self.members.iter().enumerate() {
-            for &member in members {
-                row.clear();
-                row.extend_from_slice(&self.units[member * self.width..][..self.width]);
-                release.settle_row(stratum, &mut row);
-                self.weights[member] = release.keep(stratum, &row);
-            }
-            let kept: f64 = members.iter().map(|&member| self.weights[member]).sum();
-            members.iter().for_each(|&member| self.weights[member] *= members.len() as f64 / kept.max(1e-9));
-        }
     }
 
     /// Sets how blocks are settled.
@@ -177,16 +154,10 @@ impl Trial {
     }
 
     /// Some rows in the order of a coordinate.
-    fn sorted(&self, column: usize, rows: &[usize]) -> Sorted {
-        let mut drawn: Vec<(f64, f64)> = rows.iter().map(|&row| (self.at(row, column), self.weights[row])).collect();
-        drawn.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let mut sum = 0.0;
-        let until = drawn.iter().map(|(_, weight)| {
-            sum += weight;
-            sum
-        });
-        let until = until.collect();
-        Sorted { values: drawn.iter().map(|(value, _)| *value).collect(), until }
+    fn sorted(&self, column: usize, rows: &[usize]) -> Vec<f64> {
+        let mut drawn: Vec<f64> = rows.iter().map(|&row| self.at(row, column)).collect();
+        drawn.sort_unstable_by(f64::total_cmp);
+        drawn
     }
 
     fn at(&self, row: usize, column: usize) -> f64 {
@@ -221,7 +192,8 @@ impl Trial {
     }
 
     /// Moves what is wanted of the strata so that together it is what is wanted of all, which is known better: shares
-    /// that noise made negative were lifted to nothing in each stratum, and in the rarest categories that adds up.
+    /// that noise made negative were lifted to nothing in each stratum, and in the rarest categories that adds up. A stratum
+    /// without wishes of its own is settled as all are.
     pub(super) fn reconcile(&self, target: &mut Target) {
         let Some(all) = &target.all else { return };
         let rows = self.everyone.len().max(1) as f64;
@@ -229,7 +201,7 @@ impl Trial {
             let mut off: Vec<f64> = all.pieces.iter().map(|piece| piece.share).collect();
             for (wanted, members) in target.strata.iter().zip(&self.members) {
                 let part = members.len() as f64 / rows;
-                let shares = wanted.iter().flat_map(|wanted| &wanted.pieces).map(|piece| part * piece.share);
+                let shares = wanted.as_ref().unwrap_or(all).pieces.iter().map(|piece| part * piece.share);
                 off.iter_mut().zip(shares).for_each(|(off, share)| *off -= share);
             }
             for wanted in target.strata.iter_mut().flatten() {
@@ -254,12 +226,13 @@ impl Trial {
     }
 
     /// Sets the lists of a block: one entry for all, or one for each stratum if some stratum has its own.
-    fn set(&self, settling: &mut Settling, target: &Target) {
+    pub(super) fn set(&self, settling: &mut Settling, target: &Target) {
         let Some(all) = &target.all else { return };
         let groups = self.groups(target);
         match settling {
             Settling::Line { at, curves, absent } => {
-                let mut limits = Vec::new();
+                let mut limits: Vec<Limit> = Vec::new();
+                curves.clear();
                 for (wanted, rows) in &groups {
                     // A stratum without its own counts is settled by the curve of all rows.
                     let rows = if wanted.is_some() { rows } else { self.everyone.as_slice() };
@@ -267,17 +240,17 @@ impl Trial {
                     let (limit, present) = self.present(absent.as_ref(), wanted.absent, rows);
                     limits.push(limit);
                     // Nothing wanted gives a curve without points: one for each group all the same.
-                    curves.push(curve(&self.sorted(*at, &present), &wanted.pieces));
+                    curves.push(Curve::through(&self.sorted(*at, &present), &wanted.pieces));
                 }
-                absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
+                absent.iter_mut().for_each(|absent| absent.set(&limits));
             }
             Settling::Circle { absent, .. } => {
                 let limit = |(wanted, rows): &(Option<&Wanted>, &[usize])| {
                     let rows = if wanted.is_some() { rows } else { self.everyone.as_slice() };
                     self.present(absent.as_ref(), wanted.unwrap_or(all).absent, rows).0
                 };
-                let limits: Vec<f64> = groups.iter().map(limit).collect();
-                absent.iter_mut().for_each(|absent| absent.above.clone_from(&limits));
+                let limits: Vec<Limit> = groups.iter().map(limit).collect();
+                absent.iter_mut().for_each(|absent| absent.set(&limits));
             }
             Settling::Hot { at, offsets } => {
                 let block = *at..*at + all.pieces.len();
@@ -286,40 +259,22 @@ impl Trial {
         }
     }
 
-    /// Above what a value is missing so that a part of these rows is, and the rows in which it is not.
-    fn present(&self, absent: Option<&Absent>, part: f64, rows: &[usize]) -> (f64, Vec<usize>) {
-        let Some(absent) = absent else { return (f64::MAX, rows.to_vec()) };
-        let limit = if part <= 0.0 { f64::MAX } else { self.sorted(absent.at, rows).quantile(1.0 - part) };
-        let limit = if part >= 1.0 { f64::MIN } else { limit };
-        (limit, rows.iter().copied().filter(|&row| self.at(row, absent.at) <= limit).collect())
+    /// When a value is missing so that a part of these rows is, and the rows in which it is not: of those that stand at the
+    /// limit itself as many as it takes, one as well as another.
+    fn present(&self, absent: Option<&Absent>, part: f64, rows: &[usize]) -> (Limit, Vec<usize>) {
+        let Some(absent) = absent else { return (Limit::NEVER, rows.to_vec()) };
+        let limit = Limit::of(&self.sorted(absent.at, rows), part);
+        let mut tied = 0.0;
+        let here = |&row: &usize| {
+            let x = self.at(row, absent.at);
+            if x == limit.above {
+                // Every so many of them, evenly.
+                let before = f64::floor(tied);
+                tied += 1.0 - limit.tied;
+                return f64::floor(tied) > before;
+            }
+            x < limit.above
+        };
+        (limit, rows.iter().copied().filter(here).collect())
     }
-}
-
-/// Numbers in ascending order, and the weight of all up to each.
-struct Sorted {
-    values: Vec<f64>,
-    until: Vec<f64>,
-}
-
-impl Sorted {
-    /// The number below which a part of the weight lies.
-    fn quantile(&self, part: f64) -> f64 {
-        let weight = part * self.until.last().copied().unwrap_or(0.0);
-        let place = self.until.partition_point(|&until| until <= weight);
-        self.values.get(place.min(self.values.len().saturating_sub(1))).copied().unwrap_or(0.0)
-    }
-}
-
-/// The monotone curve that gives sorted numbers the wanted shares.
-fn curve(sorted: &Sorted, pieces: &[Piece]) -> Curve {
-    let mut curve = Curve::default();
-    let total: f64 = pieces.iter().map(|piece| piece.share).sum();
-    let mut before = 0.0;
-    for piece in pieces.iter().filter(|piece| piece.share > 0.0) {
-        let after = before + piece.share / total;
-        curve.from.extend([sorted.quantile(before), sorted.quantile(after)]);
-        curve.to.extend([piece.low, piece.high]);
-        before = after;
-    }
-    curve
 }

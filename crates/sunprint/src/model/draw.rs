@@ -105,12 +105,21 @@ impl<'a> Draw<'a> {
         self.rows_of(block, drawn, Self::row);
     }
 
-    /// One block of rows before they are projected onto the cube.
+    /// One block of rows before they are settled: those that are kept once they are.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
-        self.rows_of(block, &mut drawn, |draw, _, stratum, cell, random, out| {
+        let mut settled = Vec::with_capacity(self.width);
+        self.rows_of(block, &mut drawn, |draw, last, stratum, cell, random, out| {
+            let at = out.len();
             draw.free_row(stratum, cell, random, out);
-            true
+            if draw.release.sieves.is_empty() {
+                return true;
+            }
+            settled.clear();
+            settled.extend_from_slice(&out[at..]);
+            draw.release.settle_row(stratum, &mut settled, random);
+            let keep = draw.release.keep(stratum, &settled);
+            last || keep >= 1.0 || random.unit() < keep
         });
         drawn
     }
@@ -119,7 +128,7 @@ impl<'a> Draw<'a> {
         &self,
         block: u64,
         drawn: &mut Drawn,
-        row_of: impl Fn(&Self, bool, usize, &[Side], &mut Stream, &mut Vec<f64>) -> bool,
+        mut row_of: impl FnMut(&Self, bool, usize, &[Side], &mut Stream, &mut Vec<f64>) -> bool,
     ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
@@ -185,7 +194,7 @@ impl<'a> Draw<'a> {
     fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
-        self.release.settle_row(stratum, &mut out[at..]);
+        self.release.settle_row(stratum, &mut out[at..], random);
         let keep = self.release.keep(stratum, &out[at..]);
         let kept = last || keep >= 1.0 || random.unit() < keep;
         if kept {
@@ -272,11 +281,11 @@ impl<'a> Draw<'a> {
 
 impl Release {
     /// Makes a free row one that the table could hold, of the facet that it was drawn for.
-    pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64]) {
+    pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
         let facet = stratum % self.facets.count();
         // Said before, too: what excludes a column of the facet is then not chosen.
         self.facets.told_by(facet).for_each(|(at, set)| row[at] = if set { TOLD } else { -TOLD });
-        self.settle.apply(stratum, row);
+        self.settle.apply(stratum, row, random);
         self.facets.told_by(facet).for_each(|(at, set)| row[at] = f64::from(u8::from(set)));
     }
 

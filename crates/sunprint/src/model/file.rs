@@ -1,6 +1,6 @@
 //! The model file: one open JSON document with a version.
 
-use super::{Frame, Model, Release};
+use super::{Evidence, Frame, Model, Release};
 use crate::error::{Error, Kind, Result};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
@@ -9,11 +9,7 @@ use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 5;
-/// Those of models that need no newer one: without columns that exclude one another and with one sieve at most, and of
-/// those whose strata are not divided either.
-const FACETS: u64 = 4;
-const PLAIN: u64 = 3;
+pub const FORMAT: u64 = 6;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
 pub const MOST_BYTES: u64 = 1 << 30;
@@ -25,6 +21,8 @@ struct Document {
     schema: Schema,
     layout: Option<Layout>,
     release: Release,
+    #[serde(default, skip_serializing_if = "Evidence::is_empty")]
+    evidence: Evidence,
 }
 
 #[derive(Deserialize)]
@@ -36,11 +34,12 @@ impl Model {
     /// The file's text.
     pub fn to_json(&self) -> String {
         let document = Document {
-            sunprint_model: self.release.format(),
+            sunprint_model: FORMAT,
             receipt: self.receipt.clone(),
             schema: self.schema.clone(),
             layout: self.layout.clone(),
             release: self.release.clone(),
+            evidence: self.evidence.clone(),
         };
         // Maps have text keys and floats are finite by construction, so this cannot fail.
         let mut text = serde_json::to_string(&document).unwrap_or_default();
@@ -76,7 +75,7 @@ impl Model {
             .hint("install a newer Sunprint"));
         }
         let document: Document = serde_json::from_slice(bytes).map_err(unread)?;
-        let Document { receipt, schema, layout, release, .. } = document;
+        let Document { receipt, schema, layout, release, evidence, .. } = document;
         // As many rows are drawn as were measured, unless somebody asks for another number.
         if receipt.rows.is_some_and(|rows| rows > MOST_ROWS) {
             return Err(refuse("this is not a whole Sunprint model: no table has so many rows".to_string()));
@@ -84,19 +83,9 @@ impl Model {
         receipt
             .check()
             .and_then(|()| check(&release, &schema, layout.as_ref()))
+            .and_then(|()| if evidence.fits(&schema) { Ok(()) } else { Err("its evidence does not fit its schema") })
             .map_err(|what| refuse(format!("this is not a whole Sunprint model: {what}")))?;
-        Ok(Model { schema, layout, receipt, release })
-    }
-}
-
-impl Release {
-    /// The oldest form that can say it, so that older programs read what they can.
-    fn format(&self) -> u64 {
-        match (self.settle.one_of.is_empty() && self.sieves.len() <= 1, self.facets.is_empty()) {
-            (false, _) => FORMAT,
-            (true, false) => FACETS,
-            (true, true) => PLAIN,
-        }
+        Ok(Model { schema, layout, receipt, release, evidence })
     }
 }
 

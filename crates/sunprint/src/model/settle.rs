@@ -4,7 +4,9 @@
 //! and "not here". Settling is monotone in what was drawn, so that what goes together in the model goes together in the
 //! rows, and calibrated, so that every value comes as often as was released (see `calibrate`).
 
+use super::curve::{Curve, Limit};
 use crate::door::MIDDLE;
+use crate::math::stream::Stream;
 use crate::schema::{Form, HOT, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -95,34 +97,13 @@ pub struct Absent {
     pub at: usize,
     /// It is missing above this.
     pub above: Vec<f64>,
-}
-
-/// A monotone curve through points; constant beyond the first and the last.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Curve {
-    /// Ascending; two that are equal make a step.
-    pub from: Vec<f64>,
-    /// As many, ascending, in `[0, 1]`.
-    pub to: Vec<f64>,
+    /// Of the rows that stand just there, the part that is missing; as many, or none at all if none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tied: Vec<f64>,
 }
 
 /// A weight of 1 is this in units.
 pub(super) const HOT_UNIT: f64 = HOT as f64 / u16::MAX as f64;
-
-impl Curve {
-    /// The place of a drawn number.
-    pub fn at(&self, x: f64) -> f64 {
-        let above = self.from.partition_point(|&from| from <= x);
-        if above == 0 {
-            return self.to.first().copied().unwrap_or_else(|| x.clamp(0.0, 1.0));
-        }
-        let (low, to) = (self.from[above - 1], self.to[above - 1]);
-        match (self.from.get(above), self.to.get(above)) {
-            (Some(high), Some(next)) => to + (next - to) * ((x - low) / (high - low)).clamp(0.0, 1.0),
-            _ => to,
-        }
-    }
-}
 
 /// The entry of a stratum.
 fn of<T>(list: &[T], stratum: usize) -> Option<&T> {
@@ -131,13 +112,21 @@ fn of<T>(list: &[T], stratum: usize) -> Option<&T> {
 
 impl Absent {
     /// A value that is missing stands in the middle, as it does at the door.
-    fn settle(&self, stratum: usize, from: usize, row: &mut [f64]) {
+    fn settle(&self, stratum: usize, from: usize, row: &mut [f64], random: &mut Stream) {
         let above = of(&self.above, stratum).copied().unwrap_or(0.5 * HOT_UNIT);
-        let missing = row[self.at] > above;
+        let tied = of(&self.tied, stratum).copied().unwrap_or(0.0);
+        let missing = Limit { above, tied }.is_passed(row[self.at], random);
         if missing {
             row[from..self.at].fill(f64::from(MIDDLE) / f64::from(u16::MAX));
         }
         row[self.at] = f64::from(u8::from(missing));
+    }
+
+    /// One limit for all strata, or one for each.
+    pub(super) fn set(&mut self, limits: &[Limit]) {
+        self.above = limits.iter().map(|limit| limit.above).collect();
+        let tied = limits.iter().any(|limit| limit.tied > 0.0);
+        self.tied = limits.iter().filter(|_| tied).map(|limit| limit.tied).collect();
     }
 }
 
@@ -148,7 +137,8 @@ impl Settle {
         one_of.iter_mut().for_each(|one_of| one_of.offsets = vec![vec![0.0; one_of.alternatives()]]);
         let blocks = schema.blocks().into_iter().map(|block| {
             let at = block.start;
-            let absent = block.absence.then(|| Absent { at: at + block.len, above: vec![0.5 * HOT_UNIT] });
+            let absent =
+                block.absence.then(|| Absent { at: at + block.len, above: vec![0.5 * HOT_UNIT], tied: Vec::new() });
             match block.form {
                 Form::Line => Settling::Line { at, curves: Vec::new(), absent },
                 Form::Circle => Settling::Circle { at, absent },
@@ -159,22 +149,22 @@ impl Settle {
     }
 
     /// Settles a row.
-    pub fn apply(&self, stratum: usize, row: &mut [f64]) {
+    pub fn apply(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
         self.one_of.iter().for_each(|one_of| one_of.settle(stratum, row));
         for block in &self.blocks {
             match block {
                 Settling::Line { at, curves, absent } => {
                     if let Some(curve) = of(curves, stratum) {
-                        row[*at] = curve.at(row[*at]);
+                        row[*at] = curve.at(row[*at], random);
                     }
-                    absent.iter().for_each(|absent| absent.settle(stratum, *at, row));
+                    absent.iter().for_each(|absent| absent.settle(stratum, *at, row, random));
                 }
                 Settling::Circle { at, absent } => {
                     let (x, y) = (row[*at] - 0.5, row[at + 1] - 0.5);
                     let length = (x * x + y * y).sqrt();
                     let (x, y) = if length > 1e-12 { (0.5 * x / length, 0.5 * y / length) } else { (0.5, 0.0) };
                     (row[*at], row[at + 1]) = (0.5 + x, 0.5 + y);
-                    absent.iter().for_each(|absent| absent.settle(stratum, *at, row));
+                    absent.iter().for_each(|absent| absent.settle(stratum, *at, row, random));
                 }
                 Settling::Hot { at, offsets } => {
                     let Some(offsets) = of(offsets, stratum) else { continue };
@@ -194,12 +184,11 @@ impl Settle {
         // The coordinate that says so stands behind those that it speaks of.
         let absence = |from: usize, absent: &Option<Absent>| {
             absent.as_ref().is_none_or(|a| {
-                (from + 1..width).contains(&a.at) && listed(a.above.len()) && a.above.iter().all(|x| x.is_finite())
+                let tied = a.tied.is_empty() || a.tied.len() == a.above.len();
+                let parts = a.tied.iter().all(|part| (0.0..=1.0).contains(part));
+                let limits = listed(a.above.len()) && a.above.iter().all(|x| x.is_finite());
+                (from + 1..width).contains(&a.at) && limits && tied && parts
             })
-        };
-        let curve = |c: &Curve| {
-            let inside = c.to.iter().all(|x| (0.0..=1.0).contains(x)) && c.from.iter().all(|x| x.is_finite());
-            c.from.len() == c.to.len() && inside && c.from.is_sorted() && c.to.is_sorted()
         };
         let mut together: Vec<usize> = self.one_of.iter().flat_map(|one_of| one_of.at.iter().copied()).collect();
         together.sort_unstable();
@@ -211,7 +200,7 @@ impl Settle {
         once && self.one_of.iter().all(one_of)
             && self.blocks.iter().all(|block| match block {
                 Settling::Line { at, curves, absent } => {
-                    *at < width && listed(curves.len()) && curves.iter().all(curve) && absence(*at, absent)
+                    *at < width && listed(curves.len()) && curves.iter().all(Curve::fits) && absence(*at, absent)
                 }
                 Settling::Circle { at, absent } => at.saturating_add(1) < width && absence(at + 1, absent),
                 Settling::Hot { at, offsets } => {
@@ -240,15 +229,6 @@ pub(super) fn heaviest(block: &[f64], offsets: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_curve_steps_and_slopes() {
-        let curve = Curve { from: vec![-1.0, 0.0, 0.0, 2.0], to: vec![0.0, 0.0, 0.5, 1.0] };
-        for (x, y) in [(-9.0, 0.0), (-0.5, 0.0), (0.0, 0.5), (1.0, 0.75), (2.0, 1.0), (9.0, 1.0)] {
-            assert!((curve.at(x) - y).abs() < 1e-12, "{x}");
-        }
-        assert_eq!(Curve::default().at(7.0), 1.0, "without points it clamps");
-    }
-
     /// One column is set, or none where that is an alternative; what is drawn decides, and offsets move it.
     #[test]
     fn columns_that_exclude_one_another() {
@@ -257,7 +237,7 @@ mod tests {
             ..Settle::default()
         };
         let settled = |settle: &Settle, mut row: [f64; 4]| {
-            settle.apply(1, &mut row);
+            settle.apply(1, &mut row, &mut Stream::new(0, 0, 0));
             row
         };
         let plain = one_of(false, vec![vec![0.0; 3]]);
@@ -279,24 +259,29 @@ mod tests {
         let settle = Settle {
             one_of: Vec::new(),
             blocks: vec![
-                Settling::Line { at: 0, curves: vec![], absent: Some(Absent { at: 1, above: vec![0.3] }) },
+                Settling::Line {
+                    at: 0,
+                    curves: vec![],
+                    absent: Some(Absent { at: 1, above: vec![0.3], tied: vec![] }),
+                },
                 Settling::Circle { at: 2, absent: None },
                 Settling::Hot { at: 4, offsets: vec![vec![0.0, 0.0, 9.0], vec![0.0; 3]] },
             ],
         };
         assert!(settle.fits(7, 2) && !settle.fits(6, 2) && !settle.fits(7, 3));
-        let before = Absent { at: 1, above: vec![] };
+        let before = Absent { at: 1, above: vec![], tied: vec![] };
         for block in [
             Settling::Line { at: 2, curves: vec![], absent: Some(before.clone()) },
             Settling::Circle { at: 0, absent: Some(before) },
         ] {
             assert!(!Settle { blocks: vec![block], ..Settle::default() }.fits(7, 2));
         }
+        let mut random = Stream::new(0, 0, 0);
         let mut row = [1.7, 0.31, 0.5, 2.0, 0.9, 0.1, 0.2];
-        settle.apply(0, &mut row);
+        settle.apply(0, &mut row, &mut random);
         assert_eq!(row, [f64::from(MIDDLE) / f64::from(u16::MAX), 1.0, 0.5, 1.0, 0.0, 0.0, 1.0]);
         let mut row = [-0.2, 0.29, 0.5, 0.5, 0.9, 0.1, 0.2];
-        settle.apply(1, &mut row);
+        settle.apply(1, &mut row, &mut random);
         assert_eq!(row, [0.0, 0.0, 1.0, 0.5, 1.0, 0.0, 0.0]);
     }
 }

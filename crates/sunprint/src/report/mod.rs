@@ -15,7 +15,6 @@ mod plane;
 mod predicted;
 mod privacy;
 mod public;
-mod refit;
 mod round;
 mod strata;
 mod validity;
@@ -26,8 +25,6 @@ use page::Page;
 pub use curator::{Tables, compare};
 pub use html::html;
 pub use public::public;
-#[cfg(any(test, feature = "seam"))]
-pub use public::public_with_danger_seed;
 
 /// A page as JSON: everything that is drawn, as it is drawn. Numbers that are only looked at have four or five digits.
 pub fn to_json(page: &Page) -> Result<String> {

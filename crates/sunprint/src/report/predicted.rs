@@ -1,175 +1,215 @@
-//! How accurate a release should be, from the release alone.
+//! How accurate a release should be, from the released numbers and their noise.
 //!
-//! *Why it can be known.* A release is a table T that went through noise: a number θ(T) of the table became a number v
-//! of rows drawn from the model. How far v is from θ(T) depends on the table, which is private, and on the noise, whose
-//! law is public. The model is the best public guess of the table. So the whole is done once more in the open: rows T*
-//! are drawn from the model, are fitted again with fresh noise of the same law, and rows are drawn from that. In this
-//! world the truth θ(T*) is known, and δ = v* − θ(T*) is an error that can be looked at, as often as one likes. If T* is
-//! like T in what makes errors large or small, δ is distributed as v − θ(T) is (the bootstrap, with the mechanism in
-//! the place of the draw).
+//! *Why it can be known.* Every mechanism adds noise of a known law to an exact number, and the model keeps what came out
+//! with the deviation of its noise ([`Evidence`]). The truth is what came out less that noise, so the interval
+//! `v ± z σ`, z being the two-sided quantile of the normal distribution, holds the truth as often as the noise stays within
+//! z deviations. Nothing that the model makes of these numbers enters, so no mistake of the model can make an interval false.
 //!
-//! *Intervals.* With runs 1 to R, mean error b and standard deviation s, the interval is
-//! `v − b ± t s √(1 + 1/R)`, t being the two-sided quantile of Student's distribution with R − 1 degrees of freedom:
-//! where a further error, that of the real release, would lie if errors are about normal. With so few runs that holds
-//! better than counting off the second smallest and the second largest. A constant bias of the method is subtracted by
-//! it (the interval is *pivotal*: around v − b and not around v).
+//! *Means and deviations* come from column sums and from counts of values, weighed by their noise; both are of whole rows.
+//! (The moments are of rows that were clipped to a ball, so they are less noisy but biased; they stand in where nothing else
+//! was measured.) *Quantiles* are read off the counts: where the counted part of the rows below a place may be what it
+//! should be. *Shares* are counts. *Correlations* come from the moments: of clipped rows, with the noise of a covariance and of
+//! two variances.
 //!
-//! *Size.* T* has at most [`MOST_ROWS`] rows, each standing for as many rows as make up n; tallies are sums, so that
-//! takes no longer. Noise is added to the tally of n rows, as it was. What T* is not like T in, by that, are rare rows.
-//!
-//! *What it cannot see.* A structure that the model has lost is not in T*, so its loss is in no δ: fine detail of a
-//! distribution, relations between three columns, correlations too weak for the noise. The intervals of means, shares
-//! and of what was measured are honest; those of quantiles and deviations are a little narrow where a column is far
-//! from smooth.
+//! *What it cannot see.* How rows lie within a counted cell is taken to be even. Where values were not counted there are no
+//! quantiles; where nothing of a column was released by itself (`--method cube`), there is nothing to say of it.
 
+use super::curator;
 use super::page::{Origin, Predicted, PredictedColumn, PredictedPair, PredictedPanel, PublicBars};
-use super::refit::{Begin, refit};
 use super::round::{five, four, within};
-use super::{curator, drawn};
-use crate::error::{Error, Kind, Result};
-use crate::evaluate::{Alone, Moments, alone, coordinate_names};
-use crate::math::student;
-use crate::model::Model;
-use crate::schema::{Column, ColumnKind, Schema};
-use crate::source::{Progress, Silent, Table, Unit, in_order};
-use std::time::{Duration, Instant};
+use crate::error::Result;
+use crate::evaluate::{Alone, Moments, QUANTILES, alone, coordinate_names, own};
+use crate::model::{Cell, Evidence, Model, Noisy};
+use crate::schema::{Block, Column, ColumnKind, Form, Scale, Schema};
+use crate::source::Table;
 
-/// Rows that are drawn and fitted again.
+/// Rows that are drawn to say what the release says.
 pub(super) const MOST_ROWS: u64 = 5_000;
-/// Runs, if there is time for so many, and the fewest that say anything.
-const MOST_RUNS: u64 = 30;
-const FEWEST_RUNS: u64 = 8;
-/// No run begins later than this, once there are enough of them; and none at all later than that.
-const PATIENCE: Duration = Duration::from_secs(8);
-const END: Duration = Duration::from_secs(120);
-/// Fits of more coordinates are not repeated: one of them takes the better part of a minute.
-const MOST_COORDINATES: usize = 1_200;
-/// The part of the truths that intervals are meant to hold.
+/// The part of the truths that intervals are meant to hold, and the deviations of noise that do.
 const LEVEL: f64 = 0.9;
+const DEVIATIONS: f64 = 1.645;
 /// The strongest correlations that are listed.
 const MOST_PAIRS: usize = 40;
+/// Points of a cell at which a curved scale is looked at.
+const POINTS: u32 = 8;
 
-/// The rows T* with everything that is known of them.
-pub(super) struct Open<'a> {
-    pub(super) model: &'a Model,
-    pub(super) table: &'a Table,
-    pub(super) moments: &'a Moments,
-    /// How many rows each of them stands for.
-    pub(super) times: u64,
-}
-
-/// All numbers of one table, in the order of the columns.
-struct Numbers {
-    figures: Vec<f64>,
-    pairs: Vec<f64>,
-    /// The mean square difference of all correlations from those of T*.
-    square: f64,
-}
-
-/// The panel; or, where the runs take too long, why there is none. Whoever does not hurry waits for all of them.
+/// The panel; or why there is none.
 pub(super) fn panel(
-    open: &Open,
-    begin: Begin,
-    hurry: bool,
-    progress: &dyn Progress,
+    model: &Model,
+    table: &Table,
+    moments: &Moments,
 ) -> Result<std::result::Result<PredictedPanel, String>> {
-    const TOO_LONG: &str = "fits of this size take too long to be repeated";
-    let schema = open.model.schema();
-    if schema.width() > MOST_COORDINATES {
-        return Ok(Err(TOO_LONG.to_owned()));
+    let (schema, evidence) = (model.schema(), model.evidence());
+    if evidence.is_empty() {
+        return Ok(Err("this release has no number of a single column by itself".to_owned()));
     }
-    let columns = alone(open.table, schema)?;
-    let pairs = strongest(schema, open.moments);
-    let every: Vec<usize> = (0..schema.width()).collect();
-    let base = Base { open, pairs: &pairs, correlations: open.moments.correlations(&every), every: &every };
-    let runs = base.runs(begin, hurry, progress)?;
-    if (runs.len() as u64) < FEWEST_RUNS {
-        return Ok(Err(TOO_LONG.to_owned()));
-    }
-    let figures = columns.iter().flat_map(|column| column.figures.iter().map(|(_, value)| *value)).collect::<Vec<_>>();
-    let intervals = intervals(&figures, &runs, |run| &run.figures);
-    let mut found = intervals.into_iter();
-    let column = |(column, alone): (&Column, Alone)| of_column(column, alone, &mut found);
-    let listed = schema.columns.iter().zip(columns).map(column).collect();
-    let values: Vec<f64> = pairs.iter().map(|&(i, j)| open.moments.correlation(i, j)).collect();
+    let blocks = schema.blocks();
+    let listed = schema.columns.iter().zip(alone(table, schema)?).enumerate().map(|(number, (column, alone))| {
+        let block = blocks.iter().position(|block| block.column == number);
+        let found = match block {
+            Some(at) => figures(evidence, schema, column, at, &blocks[at]),
+            None => shares_of_label(evidence, schema, number),
+        };
+        of_column(column, alone, &found)
+    });
+    let pairs = strongest(schema, moments);
     let names = coordinate_names(schema);
-    let of_pairs = self::intervals(&values, &runs, |run| &run.pairs);
-    let pair = |((&(i, j), &value), [low, high]): ((&(usize, usize), &f64), [f64; 2])| PredictedPair {
-        columns: [names[i].clone(), names[j].clone()],
-        value: four(value),
-        low: four(low.clamp(-1.0, 1.0)),
-        high: four(high.clamp(-1.0, 1.0)),
+    let pair = |&(i, j): &(usize, usize)| {
+        let found = evidence.correlation(i, j)?;
+        let (low, high) = around(found);
+        Some(PredictedPair {
+            columns: [names[i].clone(), names[j].clone()],
+            value: four(moments.correlation(i, j)),
+            low: four(low.clamp(-1.0, 1.0)),
+            high: four(high.clamp(-1.0, 1.0)),
+        })
     };
-    let square = runs.iter().map(|run| run.square).sum::<f64>() / runs.len() as f64;
     Ok(Ok(PredictedPanel {
         origin: Origin::Released,
-        runs: runs.len(),
         level: LEVEL,
-        columns: listed,
-        correlations: (schema.width() > 1).then(|| four(square.sqrt())),
-        pairs: pairs.iter().zip(&values).zip(of_pairs).map(pair).collect(),
+        columns: listed.collect(),
+        correlations: typical_error(schema, evidence).map(four),
+        pairs: pairs.iter().filter_map(pair).collect(),
     }))
 }
 
-struct Base<'a> {
-    open: &'a Open<'a>,
-    pairs: &'a [(usize, usize)],
-    correlations: Vec<f64>,
-    every: &'a [usize],
+/// The interval around a number.
+fn around(found: Noisy) -> (f64, f64) {
+    (found.value - DEVIATIONS * found.noise, found.value + DEVIATIONS * found.noise)
 }
 
-impl Base<'_> {
-    /// As many runs as there is time for.
-    fn runs(&self, begin: Begin, hurry: bool, progress: &dyn Progress) -> Result<Vec<Numbers>> {
-        let (started, mut next, mut runs) = (Instant::now(), 0..MOST_RUNS, Vec::new());
-        progress.start("repeating the fit", Some(MOST_RUNS), Unit::Steps);
-        let feed = || {
-            let late = next.start >= FEWEST_RUNS && started.elapsed() > PATIENCE || started.elapsed() > END;
-            Ok(if late && hurry { None } else { next.next() })
-        };
-        let done = in_order(
-            feed,
-            |run| self.run(run, begin),
-            |run| {
-                progress.advance(1);
-                runs.extend(run);
-                Ok(())
-            },
-        );
-        progress.done();
-        done.map(|()| runs)
+/// The root mean square of the noise in correlations between different columns. None is off by more than 1.
+fn typical_error(schema: &Schema, evidence: &Evidence) -> Option<f64> {
+    let column: Vec<usize> = schema.blocks().iter().flat_map(|block| vec![block.column; block.width()]).collect();
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for i in 0..column.len() {
+        for j in (0..i).filter(|&j| column[j] != column[i]) {
+            sum += evidence.correlation(i, j)?.noise.min(1.0).powi(2);
+            count += 1;
+        }
     }
-
-    /// Fits T* again, draws as many rows, and takes their numbers; nothing if that would take long.
-    fn run(&self, run: u64, begin: Begin) -> Result<Option<Numbers>> {
-        let Open { model, table, times, .. } = *self.open;
-        let Some(again) = refit(model, table, times, run, begin)? else { return Ok(None) };
-        // Another seed than that of T*, or both would share the luck of the draw.
-        let drawn = drawn::table(&again, table.rows() as u64, super::public::SEED + 1 + run)?;
-        let figures = alone(&drawn, model.schema())?.into_iter().flat_map(|column| column.figures);
-        let figures = figures.map(|(_, value)| value).collect();
-        let moments = Moments::of(&drawn, model.schema(), &Silent)
-            .ok_or_else(|| Error::new(Kind::Model, "a draw has other columns than its model"))?;
-        let correlations = moments.correlations(self.every);
-        let squares = correlations.iter().zip(&self.correlations).map(|(a, b)| (a - b) * (a - b));
-        let square = squares.sum::<f64>() / correlations.len().max(1) as f64;
-        let pairs = self.pairs.iter().map(|&(i, j)| moments.correlation(i, j)).collect();
-        Ok(Some(Numbers { figures, pairs, square }))
-    }
+    (count > 0).then(|| (sum / count as f64).sqrt())
 }
 
-/// An interval for each number.
-fn intervals(values: &[f64], runs: &[Numbers], of: impl Fn(&Numbers) -> &Vec<f64>) -> Vec<[f64; 2]> {
-    let count = runs.len() as f64;
-    let quantile = student::two_sided(LEVEL, runs.len() as u32 - 1);
-    let one = |(place, &value): (usize, &f64)| {
-        let errors: Vec<f64> = runs.iter().map(|run| of(run)[place] - value).collect();
-        let bias = errors.iter().sum::<f64>() / count;
-        let square = errors.iter().map(|error| (error - bias) * (error - bias)).sum::<f64>() / (count - 1.0);
-        let half = quantile * (square * (1.0 + 1.0 / count)).sqrt();
-        [value - bias - half, value - bias + half]
+/// Names and intervals of the figures of a column that is not a label.
+fn figures(
+    evidence: &Evidence,
+    schema: &Schema,
+    column: &Column,
+    at: usize,
+    block: &Block,
+) -> Vec<(String, (f64, f64))> {
+    let mut found = Vec::new();
+    if column.kind.is_listed() {
+        let names = column.categories().into_iter().map(str::to_owned);
+        let shares = listed_shares(evidence, schema, at, block);
+        found.extend(names.zip(shares.unwrap_or_default().into_iter().map(around)));
+    } else if block.form == Form::Line {
+        found = numbers(evidence, schema, column, at, block);
+    }
+    if block.absence {
+        let counted = evidence.cells(at, schema).map(|cells| cells.absent);
+        // The coordinate that says whether a value is missing is a category of its own.
+        let unit = f64::from(crate::schema::HOT) / f64::from(crate::tally::codes::Q);
+        let summed =
+            || evidence.sum_mean(block.start + block.len).or_else(|| evidence.moment_mean(block.start + block.len));
+        let missing = counted.or_else(|| summed().map(|x| Noisy { value: x.value / unit, noise: x.noise / unit }));
+        found.extend(missing.map(|missing| ("missing".to_owned(), around(missing))));
+    }
+    found
+}
+
+/// Shares of categories, in their order.
+fn listed_shares(evidence: &Evidence, schema: &Schema, at: usize, block: &Block) -> Option<Vec<Noisy>> {
+    if block.form == Form::OneHot {
+        return evidence.categories(at, schema);
+    }
+    if let Some(cells) = evidence.cells(at, schema) {
+        return Some(cells.cells.iter().map(|cell| Noisy { value: cell.part, noise: cells.noise }).collect());
+    }
+    // Two values at the two bounds: the mean is the share of the second.
+    let two = schema.columns[block.column].kind.values() == Some(2) && !block.absence;
+    let second = evidence.sum_mean(block.start).or_else(|| evidence.moment_mean(block.start)).filter(|_| two)?;
+    Some(vec![Noisy { value: 1.0 - second.value, noise: second.noise }, second])
+}
+
+/// Mean, standard deviation and quantiles of a column of numbers, in its own unit.
+fn numbers(
+    evidence: &Evidence,
+    schema: &Schema,
+    column: &Column,
+    at: usize,
+    block: &Block,
+) -> Vec<(String, (f64, f64))> {
+    let own = own(column);
+    let width = own(1.0) - own(0.0);
+    let straight = column.kind.scale() != Scale::Log;
+    let cells = evidence.cells(at, schema);
+    // A missing value stands in the middle of a sum.
+    let summed = evidence
+        .sum_mean(block.start)
+        .or_else(|| evidence.moment_mean(block.start))
+        .filter(|_| straight && !block.absence);
+    let summed = summed.map(|mean| Noisy { value: own(mean.value), noise: mean.noise * width });
+    let counted = cells.as_ref().map(|cells| cells.mean(|cell| average(cell, &own)));
+    let mean = match (summed, counted) {
+        (Some(a), Some(b)) => Some(a.and(b)),
+        (a, b) => a.or(b),
     };
-    values.iter().enumerate().map(one).collect()
+    let Some(mean) = mean else { return Vec::new() };
+    let mut found = vec![("mean".to_owned(), around(mean))];
+    let variance = match &cells {
+        Some(cells) => Some(cells.mean(|cell| average(cell, &|x| (own(x) - mean.value).powi(2)))),
+        None => evidence
+            .covariance(block.start, block.start)
+            .filter(|_| straight)
+            .map(|variance| Noisy { value: variance.value * width * width, noise: variance.noise * width * width }),
+    };
+    if let Some(variance) = variance {
+        let (low, high) = around(variance);
+        found.push(("standard deviation".to_owned(), (low.max(0.0).sqrt(), high.max(0.0).sqrt())));
+    }
+    let whole = !matches!(column.kind, ColumnKind::Continuous { .. });
+    for (part, name) in QUANTILES.iter().filter(|_| cells.is_some()) {
+        let Some(cells) = &cells else { break };
+        let (low, high) = cells.quantile(*part, DEVIATIONS);
+        let (low, high) = (own(low), own(high));
+        // A whole number that lies between two stands for everything that is rounded to it.
+        found.push(((*name).to_owned(), if whole { (low.round(), high.round()) } else { (low, high) }));
+    }
+    found
+}
+
+/// The average of a function over a cell.
+fn average(cell: &Cell, of: &dyn Fn(f64) -> f64) -> f64 {
+    if cell.high <= cell.low {
+        return of(cell.low);
+    }
+    let at = |i: u32| cell.low + (f64::from(i) + 0.5) / f64::from(POINTS) * (cell.high - cell.low);
+    (0..POINTS).map(|i| of(at(i))).sum::<f64>() / f64::from(POINTS)
+}
+
+/// The shares of a label: sums over the strata that have each category.
+fn shares_of_label(evidence: &Evidence, schema: &Schema, number: usize) -> Vec<(String, (f64, f64))> {
+    let (Some(strata), Some(place)) = (&evidence.strata, schema.stratum_columns().iter().position(|&c| c == number))
+    else {
+        return Vec::new();
+    };
+    let column = &schema.columns[number];
+    let mut shares = vec![Noisy { value: 0.0, noise: 0.0 }; column.radix()];
+    for (stratum, &part) in strata.parts.iter().enumerate() {
+        let share = &mut shares[schema.categories_of(stratum as u32)[place] as usize];
+        share.value += part;
+        share.noise = (share.noise.powi(2) + strata.noise.powi(2)).sqrt();
+    }
+    // Shares are of the rows that have a category.
+    let missing = column.may_be_missing().then(|| shares.pop()).flatten();
+    let here = (1.0 - missing.map_or(0.0, |missing| missing.value)).max(strata.noise).max(1e-9);
+    let listed = column.categories().into_iter().map(str::to_owned);
+    let scaled = shares.into_iter().map(|share| Noisy { value: share.value / here, noise: share.noise / here });
+    let mut found: Vec<(String, (f64, f64))> = listed.zip(scaled.map(around)).collect();
+    found.extend(missing.map(|missing| ("missing".to_owned(), around(missing))));
+    found
 }
 
 /// The strongest correlations between coordinates of different columns.
@@ -192,8 +232,8 @@ fn strongest(schema: &Schema, moments: &Moments) -> Vec<(usize, usize)> {
     found.into_iter().filter(|pair| pair.0 > 0.0).map(|(_, i, j)| (i, j)).collect()
 }
 
-/// One column, with the next of the intervals for each of its figures. Nothing is said to lie where it cannot.
-fn of_column(column: &Column, alone: Alone, intervals: &mut impl Iterator<Item = [f64; 2]>) -> PredictedColumn {
+/// One column, with the intervals of those of its figures that have one. Nothing is said to lie where it cannot.
+fn of_column(column: &Column, alone: Alone, intervals: &[(String, (f64, f64))]) -> PredictedColumn {
     let bounds = match column.kind {
         ColumnKind::Continuous { min, max, .. } => (min, max),
         ColumnKind::Integer { min, max, .. }
@@ -202,7 +242,8 @@ fn of_column(column: &Column, alone: Alone, intervals: &mut impl Iterator<Item =
         ColumnKind::Boolean { .. } | ColumnKind::Categorical { .. } => (0.0, 1.0),
     };
     let width = bounds.1 - bounds.0;
-    let figure = |((name, value), [low, high]): ((String, f64), [f64; 2])| {
+    let figure = |(name, value): (String, f64)| {
+        let (low, high) = intervals.iter().find(|(other, _)| *other == name)?.1;
         let (least, most) = match name.as_str() {
             _ if column.kind.is_listed() || name == "missing" => (0.0, 1.0),
             // Half the rows at each bound.
@@ -211,12 +252,12 @@ fn of_column(column: &Column, alone: Alone, intervals: &mut impl Iterator<Item =
         };
         let short = |x: f64| if most - least == width { within(x, width) } else { five(x) };
         let inside = |x: f64| short(x.clamp(least, most));
-        Predicted { value: short(value), low: inside(low), high: inside(high), name }
+        Some(Predicted { value: short(value), low: inside(low), high: inside(high), name })
     };
     PredictedColumn {
         name: column.name.clone(),
         kind: column.kind.word(),
-        figures: alone.figures.into_iter().zip(intervals).map(figure).collect(),
+        figures: alone.figures.into_iter().filter_map(figure).collect(),
         bars: alone.histogram.map(|histogram| PublicBars {
             edges: curator::edges(&histogram),
             scale: histogram.scale,

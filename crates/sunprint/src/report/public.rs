@@ -2,15 +2,13 @@
 
 use super::headline::percent;
 use super::page::{Absent, FORMAT, Headline, Origin, Page, PredictedPanel};
-use super::predicted::{self, MOST_ROWS, Open};
-use super::refit::Begin;
+use super::predicted::{self, MOST_ROWS};
 use super::{correlations, curator, drawn, plane, privacy};
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::Moments;
-use crate::fit::Fit;
 use crate::model::Model;
 use crate::schema::ColumnKind;
-use crate::source::{Progress, Silent};
+use crate::source::Silent;
 
 /// The rows that the page shows are always the same.
 pub(super) const SEED: u64 = 1;
@@ -19,26 +17,10 @@ pub(super) const SEED: u64 = 1;
 const PRIVATE: &str = "it needs the real rows, which are private";
 
 /// The page that goes out with a release. From the model alone, so it costs nothing and may be published.
-pub fn public(model: &Model, progress: &dyn Progress) -> Result<Page> {
-    page(model, &|model, plan, budget, rows, _| Fit::begin(model.schema(), plan, budget, rows), true, progress)
-}
-
-/// The same with seeded noise in the repeated fits, all of them, however long they take. For tests only.
-#[cfg(any(test, feature = "seam"))]
-pub fn public_with_danger_seed(model: &Model, seed: u64, progress: &dyn Progress) -> Result<Page> {
-    use crate::privacy::Kernel;
-    let begin: Begin = &|model, plan, budget, rows, run| {
-        Fit::begin_with_danger_kernel(model.schema(), plan, budget, rows, Kernel::seeded(seed * 1_000 + run))
-    };
-    page(model, begin, false, progress)
-}
-
-fn page(model: &Model, begin: Begin, hurry: bool, progress: &dyn Progress) -> Result<Page> {
+pub fn public(model: &Model) -> Result<Page> {
     let (schema, receipt) = (model.schema(), model.receipt());
     let rows = model.rows().max(1);
-    // So many copies of so many rows that together they are as many as were measured, or a few more.
-    let times = rows.div_ceil(MOST_ROWS);
-    let table = drawn::table(model, rows.div_ceil(times), SEED)?;
+    let table = drawn::table(model, rows.min(MOST_ROWS), SEED)?;
     let moments = Moments::of(&table, schema, &Silent)
         .ok_or_else(|| Error::new(Kind::Model, "a draw has other columns than its model"))?;
     let mut absent = Vec::new();
@@ -56,8 +38,7 @@ fn page(model: &Model, begin: Begin, hurry: bool, progress: &dyn Progress) -> Re
     if spectrum.is_none() {
         missing("spectrum", "this release measured no variances");
     }
-    let open = Open { model, table: &table, moments: &moments, times };
-    let predicted = match predicted::panel(&open, begin, hurry, progress)? {
+    let predicted = match predicted::panel(model, &table, &moments)? {
         Ok(panel) => Some(panel),
         Err(why) => {
             missing("predicted", &why);

@@ -78,11 +78,15 @@ pub struct Covariance {
     pub width: usize,
     /// Mean minus the released centre, shrunk by what is known of both noises.
     pub offset: Vec<f64>,
+    /// The same as it was released.
+    pub measured: Vec<f64>,
     /// Estimated diagonal of the covariance.
     pub diagonal: Vec<f64>,
     /// The trace: accurate, because the noise of d diagonal entries averages out against d large ones.
     pub trace: f64,
-    /// Standard deviation of the noise in a diagonal entry.
+    /// The matrix as it was released, its lower triangle row by row.
+    pub lower: Vec<f64>,
+    /// Standard deviation of the noise in a diagonal entry; off the diagonal it is √2 times less.
     pub diagonal_noise: f64,
     /// Standard deviation of the noise in a coordinate of the mean.
     pub mean_noise: f64,
@@ -99,6 +103,8 @@ pub struct Covariance {
 pub struct StratumMean {
     /// Estimated rows.
     pub rows: f64,
+    /// Standard deviation of the noise in the rows.
+    pub rows_noise: f64,
     /// Mean of the stratum minus the mean of the table.
     pub offset: Vec<f64>,
     /// Standard deviation of the noise in one coordinate of it.
@@ -148,12 +154,15 @@ impl Covariance {
             let prior = if centre.doubts.len() == d { centre.doubts[j] * centre.doubts[j] } else { typical };
             prior / (prior + mean_noise * mean_noise).max(f64::MIN_POSITIVE)
         };
-        let offset: Vec<f64> = (0..d).map(|j| trust(j) * at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
+        let measured: Vec<f64> = (0..d).map(|j| at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
+        let offset: Vec<f64> = measured.iter().enumerate().map(|(j, x)| trust(j) * x).collect();
         let square = unit * unit / n;
         let mut matrix = vec![0.0; d * d];
+        let mut lower = Vec::with_capacity(d * (d + 1) / 2);
         for i in 0..d {
             for j in 0..=i {
                 let entry = at(1 + i, 1 + j) * square - offset[i] * offset[j];
+                lower.push(entry);
                 matrix[i * d + j] = entry;
                 matrix[j * d + i] = entry;
             }
@@ -171,12 +180,14 @@ impl Covariance {
                 let size = (trust * count + (1.0 - trust) * equal).clamp((0.1 * equal).max(1.0), n);
                 let scale = unit / (STRATUM_ANCHOR as f64 * size);
                 let mean = (0..d).map(|j| at(row, 1 + j) * scale - offset[j]).collect();
-                StratumMean { rows: size, offset: mean, noise: entry_noise * scale }
+                StratumMean { rows: size, rows_noise: count_noise, offset: mean, noise: entry_noise * scale }
             })
             .collect();
         Covariance {
             width: d,
             offset,
+            measured,
+            lower,
             trace: diagonal.iter().sum(),
             diagonal,
             diagonal_noise: std::f64::consts::SQRT_2 * entry_noise * square,
@@ -215,7 +226,8 @@ impl Covariance {
         let strata = self.strata.iter().map(|s| StratumMean { offset: lift(&s.offset), ..s.clone() }).collect();
         let vectors = self.eigen.vectors.iter().map(&lift).collect();
         let eigen = Eigen { values: self.eigen.values, vectors };
-        Covariance { width, offset: lift(&self.offset), diagonal: Vec::new(), eigen, strata, ..self }
+        let (offset, measured) = (lift(&self.offset), lift(&self.measured));
+        Covariance { width, offset, measured, lower: Vec::new(), diagonal: Vec::new(), eigen, strata, ..self }
     }
 
     /// Eigenvalue i without its noise: `λ̃ = (λ̂ + √(λ̂² − e²))/2` above the edge, nothing below it.

@@ -73,7 +73,7 @@ fn publish(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     let wanted = args.page.outputs();
     wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model]))?;
     files::check_apart(&wanted)?;
-    pages::write(&report::public(&load(model)?, &Bars::new(talk))?, &args.page, talk)
+    pages::write(&report::public(&load(model)?)?, &args.page, talk)
 }
 
 /// Tries every output: all in different places, none of them an input's.

@@ -335,9 +335,8 @@ fn predicted(own: &PredictedPanel) -> String {
         .map_or(String::new(), |error| format!(" A correlation is typically off by {}.", figure(error)));
     let pairs = if own.pairs.is_empty() { String::new() } else { place("predicted-pairs") };
     format!(
-        "<p class=\"lead\">The fit was repeated {} times on rows drawn from the model, to see how far its answers are \
-         off. The intervals are meant to hold {} of the real numbers.{correlations}</p>\n{}{pairs}",
-        count(own.runs as u64),
+        "<p class=\"lead\">The intervals come from the released numbers and the known law of their noise. They are \
+         meant to hold {} of the real numbers.{correlations}</p>\n{}{pairs}",
         percent(own.level),
         place("predicted-columns")
     )

@@ -8,13 +8,11 @@ use serde::Serialize;
 pub struct PredictedPanel {
     /// Where it comes from.
     pub origin: Origin,
-    /// How often the fit was repeated on rows drawn from the model.
-    pub runs: usize,
     /// The part of the truths that the intervals are meant to hold: 0.9.
     pub level: f64,
     /// Columns, in the order of the schema.
     pub columns: Vec<PredictedColumn>,
-    /// The typical error of the correlations over all pairs.
+    /// The typical noise of the correlations over all pairs.
     pub correlations: Option<f64>,
     /// The strongest correlations with their intervals.
     pub pairs: Vec<PredictedPair>,
@@ -27,7 +25,7 @@ pub struct PredictedColumn {
     pub name: String,
     /// Its kind, as in the schema.
     pub kind: &'static str,
-    /// Numbers: mean, standard deviation, quantiles. Categories: shares.
+    /// Numbers: mean, standard deviation, quantiles. Categories: shares. Those of which enough was released.
     pub figures: Vec<Predicted>,
     /// The distribution of the drawn rows. None for categories.
     pub bars: Option<PublicBars>,

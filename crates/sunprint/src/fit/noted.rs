@@ -1,0 +1,73 @@
+//! Released numbers are noted as they came, with their noise, and the finished model is held to them.
+
+use super::{Fit, Stage};
+use crate::model::{Evidence, MOST_COVARIANCES, MomentEvidence, Release, StratumEvidence, SumEvidence, Target, verify};
+use crate::subspace::Covariance;
+use crate::tally::codes::Q;
+
+/// A number without the digits that noise has made meaningless: to a sixty-fourth of its deviation.
+pub(super) fn short(x: f64, noise: f64) -> f64 {
+    let step = (noise / 64.0).log10().floor();
+    if !step.is_finite() || step < -15.0 {
+        return x;
+    }
+    let scale = 10_f64.powi(-step as i32);
+    (x * scale).round() / scale
+}
+
+impl Fit {
+    /// The means of the coordinates that were summed.
+    pub(super) fn sum_evidence(&self, counted: &[bool], sums: &[i64], noise: f64) -> SumEvidence {
+        let over = self.rows as f64 * f64::from(Q);
+        let mut open = sums.iter();
+        let noise = noise / over;
+        let mean =
+            |counted: &bool| if *counted { open.next().map(|&sum| short(sum as f64 / over, noise)) } else { None };
+        SumEvidence { means: counted.iter().map(mean).collect(), noise }
+    }
+
+    /// What the moments say of every coordinate, of pairs of them, and of the strata.
+    pub(super) fn note_moments(&mut self, covariance: &Covariance, units: &[f64]) {
+        let mean_noise = covariance.mean_noise;
+        let covariance_noise = covariance.diagonal_noise / std::f64::consts::SQRT_2;
+        let kept = if covariance.width <= MOST_COVARIANCES { covariance.lower.as_slice() } else { &[] };
+        self.evidence.moments = Some(MomentEvidence {
+            means: units.iter().zip(&covariance.measured).map(|(c, x)| short(c + x, mean_noise)).collect(),
+            mean_noise,
+            covariances: kept.iter().map(|&x| short(x, covariance_noise)).collect(),
+            covariance_noise,
+        });
+        let (facets, n) = (self.facets.count(), self.rows as f64);
+        if covariance.strata.len() == self.schema.strata() * facets {
+            let noise =
+                covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) * (facets as f64).sqrt() / n;
+            let part = |strata: &[crate::subspace::StratumMean]| {
+                short(strata.iter().map(|stratum| stratum.rows).sum::<f64>() / n, noise)
+            };
+            let parts = covariance.strata.chunks_exact(facets).map(part).collect();
+            self.evidence.strata = Some(StratumEvidence { parts, noise });
+        }
+    }
+
+    /// The end of a fit: whatever was done after the releases, rows must agree with them.
+    pub(super) fn complete(&self, mut release: Release, targets: &[Target]) -> Stage {
+        let evidence: &Evidence = &self.evidence;
+        verify(&mut release, &self.schema, evidence, targets);
+        Stage::Done(Box::new(release))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn digits_below_the_noise_are_left_out() {
+        assert_eq!(short(0.123_456_789, 0.01), 0.1235);
+        assert_eq!(short(-1234.567, 100.0), -1235.0);
+        assert_eq!(short(0.1, 0.0), 0.1);
+        for noise in [1e-9, 1e-3, 0.3, 40.0, 1e9] {
+            assert!((short(0.777, noise) - 0.777).abs() <= noise / 100.0 * 0.79, "{noise}");
+        }
+    }
+}
