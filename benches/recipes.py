@@ -156,6 +156,88 @@ def clusters():
     return datasets.Dataset("clusters", datasets.written(columns, {}), frame.with_columns(classed), "csv")
 
 
+def labelled(name, columns, cells, score, rng):
+    """A table with a label that follows a score; a quarter of the rows have it."""
+    columns.append({"name": "event", "kind": "categorical", "values": ["no", "yes"], "role": "label"})
+    noisy = score + score.std() * rng.normal(size=len(score))
+    cells["event"] = np.where(noisy > np.quantile(noisy, 0.75), "yes", "no")
+    return datasets.Dataset(name, datasets.written(columns, {}), polars.DataFrame(cells), "csv")
+
+
+def zero_inflated():
+    """40,000 rows: sixteen amounts that are mostly zero, with long tails, in wide bounds; two categories; a label."""
+    rng, rows = np.random.default_rng(6), 40_000
+    active = rng.normal(size=rows)
+    columns, cells = [], {}
+    for j in range(16):
+        wish = 0.6 * active + 0.8 * rng.normal(size=rows)
+        size = np.exp(1.2 * (0.5 * active + rng.normal(size=rows))) * 10 ** (1 + j % 4)
+        high = int(10 ** (1 + j % 4) * 400)
+        amount = np.where(wish > np.quantile(wish, 0.7 + 0.015 * j), np.minimum(size, high), 0)
+        columns.append({"name": f"amount{j}", "kind": "integer", "min": 0, "max": high})
+        cells[f"amount{j}"] = amount.astype(np.int64)
+    for name, values in {"region": "abcd", "tier": "xyz"}.items():
+        columns.append({"name": name, "kind": "categorical", "values": list(values)})
+        pick = np.digitize(active + rng.normal(size=rows), np.linspace(-0.5, 1.5, len(values))[:-1])
+        cells[name] = np.array(list(values))[pick]
+    return labelled("zero_inflated", columns, cells, active, rng)
+
+
+def heavy_tails():
+    """30,000 rows of fifteen columns with Student's distribution of two degrees of freedom, clipped at round bounds."""
+    rng, rows = np.random.default_rng(7), 30_000
+    common = rng.standard_t(2, size=(rows, 3))
+    columns, cells = [], {}
+    for j in range(15):
+        value = common[:, j % 3] + rng.standard_t(2, size=rows)
+        columns.append({"name": f"t{j}", "kind": "continuous", "min": -200.0, "max": 200.0, "decimals": 3})
+        cells[f"t{j}"] = np.clip(value, -200, 200).round(3)
+    return labelled("heavy_tails", columns, cells, common[:, 0].clip(-5, 5), rng)
+
+
+def one_value():
+    """25,000 rows: twelve columns that have one value in 95 % of the rows, each somewhere else, and six ordinary ones."""
+    rng, rows = np.random.default_rng(8), 25_000
+    hidden = rng.normal(size=rows)
+    columns, cells = [], {}
+    for j in range(12):
+        usual, high = (j * 7) % 100, 100 if j % 2 else 1_000
+        other = rng.integers(0, high + 1, size=rows)
+        rare = rng.random(rows) < 0.05 * np.exp(0.5 * hidden - 0.125)
+        columns.append({"name": f"set{j}", "kind": "integer", "min": 0, "max": high})
+        cells[f"set{j}"] = np.where(rare, other, usual)
+    for j in range(6):
+        columns.append({"name": f"x{j}", "kind": "continuous", "min": -6.0, "max": 6.0})
+        cells[f"x{j}"] = np.clip(hidden * (j % 3) / 2 + rng.normal(size=rows), -6, 6).round(3)
+    return labelled("one_value", columns, cells, hidden, rng)
+
+
+def far_clusters():
+    """20,000 rows in two clusters at far ends of the bounds, one of them with 3 % of the rows; 20 columns."""
+    rng, rows = np.random.default_rng(9), 20_000
+    far = rng.random(rows) < 0.03
+    columns, cells = [], {}
+    for j in range(20):
+        places = (0.05, 0.9) if j % 2 else (0.4, 0.02)
+        value = np.where(far, places[1], places[0]) + 0.02 * rng.normal(size=rows)
+        columns.append({"name": f"c{j}", "kind": "continuous", "min": 0.0, "max": 1.0})
+        cells[f"c{j}"] = np.clip(value, 0, 1).round(4)
+    return labelled("far_clusters", columns, cells, far + 0.3 * rng.normal(size=rows), rng)
+
+
+def wide_bounds():
+    """50,000 rows of 18 columns that take up a fiftieth to a five-hundredth of their bounds, near one end of them."""
+    rng, rows = np.random.default_rng(10), 50_000
+    hidden = rng.normal(size=(rows, 2))
+    columns, cells = [], {}
+    for j in range(18):
+        used = (50, 100, 500)[j % 3]
+        value = np.exp(0.4 * (hidden[:, j % 2] + rng.normal(size=rows)))
+        columns.append({"name": f"w{j}", "kind": "continuous", "min": 0.0, "max": 4.0 * used, "decimals": 3})
+        cells[f"w{j}"] = np.clip(value, 0, 4 * used).round(3)
+    return labelled("wide_bounds", columns, cells, hidden[:, 0], rng)
+
+
 def digits():
     """1,797 digits written by hand, 8 × 8 places of ink from 0 to 16, as scikit-learn has them."""
     from sklearn.datasets import load_digits
@@ -172,4 +254,6 @@ def every():
     """The names of the tables that can be made here, and how to make each."""
     made = {name: lambda name=name, recipe=recipe: mixture(name, **recipe) for name, recipe in MIXTURES.items()}
     made |= {"wine_like": wine_like, "sensors": sensors, "customers": customers, "clusters": clusters}
+    made |= {"zero_inflated": zero_inflated, "heavy_tails": heavy_tails, "one_value": one_value}
+    made |= {"far_clusters": far_clusters, "wide_bounds": wide_bounds}
     return made | ({"digits": digits} if importlib.util.find_spec("sklearn") else {})

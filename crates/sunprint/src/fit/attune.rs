@@ -7,7 +7,7 @@
 
 use super::Fit;
 use crate::math::eigen;
-use crate::model::{Frame, Release, Target, balance, calibrate, correlations};
+use crate::model::{Frame, Noisy, Release, Target, balance, calibrate, correlations};
 use crate::subspace::{Blob, Texture};
 
 /// So often are rows drawn and the correlations moved.
@@ -40,6 +40,8 @@ pub(super) struct Ground {
     pub stratum_noise: Vec<f64>,
     /// The strata's parts of the rows.
     pub shares: Vec<f64>,
+    /// Their rows, with the noise of each.
+    pub stratum_rows: Vec<Noisy>,
 }
 
 impl Fit {

@@ -4,7 +4,7 @@ use super::refined::NO_DIRECTION;
 use super::{Fit, Rest, Stage};
 use crate::error::Result;
 use crate::measure::{Consistency, Measure, StratumTree, TreeMeasure, consistent};
-use crate::model::{Frame, Release, Settle, Spot};
+use crate::model::{Frame, Release, Settle, Spot, StratumEvidence};
 use crate::plan::as_float;
 use crate::privacy::{Charge, PathTree, Sensitive};
 use crate::subspace::{Blob, Centre, Covariance, Texture};
@@ -77,9 +77,15 @@ impl Fit {
         }
         let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
         let tree = PathTree { total: 1, root: 1, strata: vec![Vec::new(); strata] };
-        self.remark_on_few_rows(1.0, strata, amount, privacy);
+        let noise = self.remark_on_few_rows(1.0, strata, amount, privacy);
         let counts = self.kernel.path_counts("measure", &tree, sizes, charge)?.into_inner();
-        Ok(consistent(&counts, &tree, Vec::new(), self.rows, amount, privacy, &Consistency::LeastSquares))
+        let measure = consistent(&counts, &tree, Vec::new(), self.rows, amount, privacy, &Consistency::LeastSquares);
+        if strata == self.schema.strata() {
+            let n = self.rows as f64;
+            let parts = (0..strata).map(|s| measure.rows(s) as f64 / n).collect();
+            self.evidence.strata.get_or_insert(StratumEvidence { parts, noise: noise / n });
+        }
+        Ok(measure)
     }
 
     /// With so few rows that not even the strata can be told apart, only their counts are left to measure.

@@ -5,8 +5,11 @@ use super::mechanism::whole_allocation;
 use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
 use crate::error::Result;
-use crate::measure::{Allocation, Consistency, Geometry, LatticePlan, MeasurePlan, Side, consistent, nearest_measure};
-use crate::model::{Frame, Known, OneOf, Release, Settle, Spot, Target, balance};
+use crate::math::rounding::{largest_remainders, nearest_shares};
+use crate::measure::{
+    Allocation, Consistency, Geometry, LatticePlan, Measure, MeasurePlan, Side, consistent, nearest_measure,
+};
+use crate::model::{Frame, Known, Noisy, OneOf, Release, Settle, Spot, Target, balance};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
 use crate::subspace::Texture;
@@ -135,10 +138,11 @@ impl Fit {
             _ => Vec::new(),
         });
         let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
-        let measure = match partition {
+        let noise: f64;
+        let mut measure = match partition {
             Partition::Tree { cells, tree, consistency } => {
                 let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
-                self.remark_on_few_rows(first as f64 / tree.total as f64, tree.strata.len(), amount, privacy);
+                noise = self.remark_on_few_rows(first as f64 / tree.total as f64, tree.strata.len(), amount, privacy);
                 let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
                 consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, &consistency)
             }
@@ -148,11 +152,14 @@ impl Fit {
                 let most = shares.sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
                 let cells = shares.cells as f64 / shares.total as f64;
                 let alike = if privacy == Privacy::Pure { most.sqrt() } else { most };
-                self.remark_on_few_rows(cells / alike, plan.strata.len(), amount, privacy);
+                noise = self.remark_on_few_rows(cells / alike, plan.strata.len(), amount, privacy);
                 let counts = self.kernel.lattice_counts("measure", shares, leaves, charge)?.into_inner();
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
         };
+        if let Some(ground) = ground.as_ref().filter(|ground| ground.stratum_rows.len() > 1) {
+            agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
+        }
         let facets = self.facets.clone();
         let settle = Settle { one_of, ..Settle::default() };
         let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), facets };
@@ -180,11 +187,12 @@ impl Fit {
         self.after_measure(release, targets, labels)
     }
 
-    /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more.
+    /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more. Gives the
+    /// deviation of a stratum's count.
     ///
     /// `first` is the fraction w of the amount that these counts get. Pure: `Lap_Z(b)` with `b = 2/(ε w)` has deviation
     /// about `√2 b`. zCDP: `σ² = 1/(ρ w)`.
-    pub(super) fn remark_on_few_rows(&mut self, first: f64, strata: usize, amount: f64, privacy: Privacy) {
+    pub(super) fn remark_on_few_rows(&mut self, first: f64, strata: usize, amount: f64, privacy: Privacy) -> f64 {
         let part = 1.0 / (amount * first).max(f64::MIN_POSITIVE);
         let deviation = match privacy {
             Privacy::Pure => 8.0_f64.sqrt() * part,
@@ -198,12 +206,28 @@ impl Fit {
                     .to_string(),
             );
         }
+        deviation
     }
 
     /// What the measure may know of its charge.
     pub(super) fn allocation(&self, charge: &Charge) -> Allocation {
         whole_allocation(charge, self.rows, self.strata(), &self.plan)
     }
+}
+
+/// How many rows each stratum has was measured twice, by the moments and by the cells: each is weighed by its noise.
+fn agree_on_sizes(measure: &mut Measure, known: &[Noisy], noise: f64, rows: u64) {
+    let counted: Vec<f64> = (0..measure.strata()).map(|s| measure.rows(s) as f64).collect();
+    if known.len() != counted.len() {
+        return;
+    }
+    let whole = rows as f64;
+    let both = known.iter().zip(&counted).map(|(known, &value)| known.and(Noisy { value, noise }).value / whole);
+    // A stratum without cells has no place to put rows.
+    let parts: Vec<f64> = nearest_shares(&both.collect::<Vec<f64>>());
+    let parts: Vec<f64> =
+        parts.iter().zip(&counted).map(|(part, rows)| if *rows > 0.0 { *part } else { 0.0 }).collect();
+    measure.resize(&largest_remainders(rows, &parts));
 }
 
 /// One unit of the box in the pass's integers: 2⁻³⁰ codes.

@@ -7,7 +7,7 @@ use super::weighed::{Counted, Known, weigh};
 use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
-use crate::model::{Piece, Target, ValueEvidence, Wanted};
+use crate::model::{Noisy, Piece, Target, ValueEvidence, Wanted};
 use crate::plan::{CELLS, as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form};
@@ -79,7 +79,11 @@ impl Fit {
             let rows = self.rows as f64;
             self.evidence.values.push(value_evidence(number, histogram, mine, noise / rows, rows));
             let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise, rows };
-            let target = target(&counts, measure.ground.as_ref());
+            let summed = self.evidence.sum_mean(block.start);
+            let target = match self.evidence.categories(number, &self.schema) {
+                Some(shares) if block.form == Form::OneHot => categories(&shares),
+                _ => target(&counts, measure.ground.as_ref(), summed),
+            };
             measure.targets.push(target);
         }
         Ok(Stage::Measure(Box::new(measure)))
@@ -134,18 +138,24 @@ struct Counts<'a, T> {
     rows: f64,
 }
 
-/// What noisy counts ask of the rows of one column, all together and stratum by stratum.
-fn target(counts: &Counts<i64>, ground: Option<&Ground>) -> Target {
+/// What the shares of categories ask of the rows. How they go with strata is left to the model, which has it from the
+/// moments.
+fn categories(shares: &[Noisy]) -> Target {
+    let nearest = nearest_shares(&shares.iter().map(|share| share.value).collect::<Vec<f64>>());
+    let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
+    let wanted = Wanted { pieces: nearest.iter().enumerate().map(piece).collect(), absent: 0.0 };
+    Target { all: Some(wanted), strata: Vec::new() }
+}
+
+/// What noisy counts ask of the rows of one column of numbers, all together and stratum by stratum.
+fn target(counts: &Counts<i64>, ground: Option<&Ground>, summed: Option<Noisy>) -> Target {
     let Counts { histogram, values, counts, noise, rows } = *counts;
     let cells = histogram.cells();
     let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
     let ask = |counts: &[f64], noise: f64, rows: f64, known: Option<Known>| {
         wanted(&Counts { histogram, values, counts, noise, rows }, known)
     };
-    let Histogram::Line { at, .. } = *histogram else {
-        // How categories go with strata is left to the model, which has it from the moments.
-        return Target { all: Some(ask(&floats(counts), noise, rows, None)), strata: Vec::new() };
-    };
+    let Histogram::Line { at, .. } = *histogram else { return Target::default() };
     let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
     let mut all = vec![0.0; cells];
     for stratum in &strata {
@@ -163,20 +173,20 @@ fn target(counts: &Counts<i64>, ground: Option<&Ground>) -> Target {
     };
     let own: Vec<Option<Wanted>> = if all_trusted { (0..strata.len()).map(own).collect() } else { Vec::new() };
     let noise_of_all = noise * (strata.len() as f64).sqrt();
-    Target { all: Some(ask(&all, noise_of_all, rows, ground.map(|ground| ground.of_all(at)))), strata: own }
+    Target { all: Some(ask(&all, noise_of_all, rows, ground.map(|ground| ground.of_all(at, summed)))), strata: own }
 }
 
 impl Ground {
     /// What is known of a coordinate.
-    fn of_all(&self, at: usize) -> Known {
+    fn of_all(&self, at: usize, summed: Option<Noisy>) -> Known {
         let (mean_noise, variance_noise) = self.noise;
-        Known { mean: self.means[at], mean_noise, variance: Some((self.variances[at], variance_noise)) }
+        Known { mean: self.means[at], mean_noise, summed, variance: Some((self.variances[at], variance_noise)) }
     }
 
     /// What is known of it in a stratum, where strata have means.
     fn of_stratum(&self, s: usize, at: usize) -> Option<Known> {
         let (shift, &mean_noise) = (self.blob.shifts.get(s)?[at], self.stratum_noise.get(s)?);
-        Some(Known { mean: self.means[at] + shift, mean_noise, variance: None })
+        Some(Known { mean: self.means[at] + shift, mean_noise, summed: None, variance: None })
     }
 }
 
@@ -184,15 +194,10 @@ impl Ground {
 /// variance, which is known better than from the counts ([`weigh`]).
 fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
     let Counts { histogram, values, counts, noise, rows } = *counts;
-    let (edges, absence) = match histogram {
-        Histogram::Hot { .. } | Histogram::Tree(_) => {
-            let shares = nearest_shares(&counts.iter().map(|count| count / rows.max(1.0)).collect::<Vec<f64>>());
-            let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
-            return Wanted { pieces: shares.iter().enumerate().map(piece).collect(), absent: 0.0 };
-        }
-        Histogram::Line { edges, absence, .. } => (edges, *absence),
+    let Histogram::Line { edges, absence, .. } = histogram else {
+        return Wanted { pieces: Vec::new(), absent: 0.0 };
     };
-    let absent = if absence { (counts[counts.len() - 1] / rows.max(1.0)).clamp(0.0, 1.0) } else { 0.0 };
+    let absent = if *absence { (counts[counts.len() - 1] / rows.max(1.0)).clamp(0.0, 1.0) } else { 0.0 };
     if absent >= 1.0 {
         // Where everything is missing there is nothing to say of the values.
         return Wanted { pieces: Vec::new(), absent };

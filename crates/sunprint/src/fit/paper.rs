@@ -4,14 +4,14 @@
 
 use super::cells::{MeasureStage, Space};
 use super::refined::origin;
-use super::{Fit, Stage};
+use super::{Fit, Stage, scalar_noise};
 use crate::error::Result;
 use crate::math::eigen;
 use crate::math::vector::dot;
 use crate::measure::Side;
-use crate::model::{Frame, Spot};
+use crate::model::{Frame, Spot, SumEvidence};
 use crate::plan::as_float;
-use crate::privacy::{Charge, Sensitive};
+use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::subspace::Texture;
 use crate::tally::codes::Q;
@@ -69,6 +69,13 @@ impl Fit {
             (scaled, tally.sums.iter().map(|&sum| i128::from(sum) + n * SHIFT).collect::<Vec<_>>())
         });
         let noisy = self.kernel.symmetric("covariance", scaled, d, entry, PAPER_SLACK, covariance)?;
+        // Each of d sums may move by Q: Laplace noise for d Q in all, or Gaussian noise for a length of Q √d.
+        let mean_noise = match mean.privacy() {
+            Privacy::Pure => scalar_noise(d as f64 * q, as_float(&mean.amount()), Privacy::Pure),
+            Privacy::Concentrated => {
+                scalar_noise((d as f64).sqrt() * q, as_float(&mean.amount()), Privacy::Concentrated)
+            }
+        };
         let sums = self.kernel.vector("mean", sums, u128::from(Q), mean)?;
 
         let square = (rows as f64 * q).powi(2) / f64::from(shift).exp2();
@@ -81,6 +88,10 @@ impl Fit {
             }
         }
         let eigen = eigen::symmetric(&matrix, d);
+        self.evidence.sums = Some(SumEvidence {
+            means: sums.get().iter().map(|&sum| Some(sum as f64 / (rows as f64 * q))).collect(),
+            noise: mean_noise / (rows as f64 * q),
+        });
         let mean: Vec<f64> = sums.get().iter().map(|&sum| sum as f64 / (rows as f64 * q)).collect();
         let epsilon = as_float(&self.receipt.epsilon);
         let k = self.plan.dimension.unwrap_or_else(|| paper_dimension(&eigen.values, epsilon * rows as f64));

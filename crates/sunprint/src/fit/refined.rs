@@ -8,7 +8,7 @@ use super::{Fit, Rest, Stage, fixed_point, one_of, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
 use crate::measure::{Side, box_sides};
-use crate::model::{Frame, Spot};
+use crate::model::{Frame, Noisy, Spot};
 use crate::plan::{Method, as_float, difficulty};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form, HOT};
@@ -189,6 +189,9 @@ impl Fit {
             noise: (covariance.mean_noise, covariance.diagonal_noise),
             stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
             shares: covariance.stratum_shares(),
+            stratum_rows: (covariance.strata.iter())
+                .map(|stratum| Noisy { value: stratum.rows, noise: stratum.rows_noise })
+                .collect(),
         });
         let stage = MeasureStage {
             partition,

@@ -7,13 +7,15 @@
 //! released numbers enter.
 
 use crate::math::shares::{Told, likeliest};
-use crate::model::Piece;
+use crate::model::{EXPLAINED, Noisy, Piece};
 
 /// What the moments say of one coordinate, and how far noise may have moved that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Known {
     pub mean: f64,
     pub mean_noise: f64,
+    /// The mean of whole rows and its noise, where that was measured, too.
+    pub summed: Option<Noisy>,
     /// Variance and its noise; nothing for strata, whose own variances are not measured.
     pub variance: Option<(f64, f64)>,
 }
@@ -27,8 +29,6 @@ pub(super) struct Counted<'a> {
     pub rows: f64,
 }
 
-/// Contradictions up to so many deviations are taken for noise.
-const NOISE: f64 = 2.0;
 /// A count below this many deviations of its noise counts as nothing.
 const HEARD: f64 = 1.5;
 
@@ -39,7 +39,8 @@ impl Known {
         let mean = (self.mean - 0.5 * absent) / here;
         let square = |variance: f64| (variance + self.mean * self.mean - 0.25 * absent) / here - mean * mean;
         let variance = self.variance.map(|(variance, noise)| (square(variance).max(0.0), noise / here));
-        Known { mean, mean_noise: self.mean_noise / here, variance }
+        let summed = self.summed.map(|sum| Noisy { value: (sum.value - 0.5 * absent) / here, noise: sum.noise / here });
+        Known { mean, mean_noise: self.mean_noise / here, summed, variance }
     }
 }
 
@@ -77,13 +78,18 @@ fn told(pieces: &[Piece], counted: &Counted, known: &Known) -> Vec<Told> {
         let off = || features.iter().map(|f| f - value);
         let seen = counted.counts.iter().zip(off()).map(|(count, off)| count * off).sum::<f64>() / counted.rows;
         let seen_noise = counted.noise * off().map(|off| off * off).sum::<f64>().sqrt() / counted.rows;
-        let explained = NOISE * NOISE * (noise * noise + seen_noise * seen_noise);
+        let explained = EXPLAINED * EXPLAINED * (noise * noise + seen_noise * seen_noise);
         let unexplained = (seen * seen - explained).max(0.0);
         Told { features, value, noise: (noise * noise + unexplained).sqrt() }
     };
     let mean = told(&place, 0.0, known.mean_noise);
     let variance = known.variance.map(|(variance, noise)| told(&square, variance, noise));
-    std::iter::once(mean).chain(variance).collect()
+    let summed = known.summed.map(|sum| Told {
+        features: pieces.iter().map(place).collect(),
+        value: sum.value - known.mean,
+        noise: sum.noise,
+    });
+    std::iter::once(mean).chain(variance).chain(summed).collect()
 }
 
 #[cfg(test)]

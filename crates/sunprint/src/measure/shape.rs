@@ -1,6 +1,7 @@
 //! What a measure is: rows in the cells of a tree or of a lattice.
 
 use super::partition::{Side, cell};
+use crate::math::rounding::largest_remainders;
 use serde::{Deserialize, Serialize};
 
 /// A measure on the box: how many rows each cell holds, stratum by stratum.
@@ -123,6 +124,21 @@ impl Measure {
     /// How many rows a stratum holds.
     pub fn rows(&self, stratum: usize) -> u64 {
         self.leaves(stratum).iter().map(|leaf| leaf.1).sum()
+    }
+
+    /// Gives every stratum another number of rows, divided between its cells as before. A stratum without any cell stays
+    /// empty.
+    pub fn resize(&mut self, rows: &[u64]) {
+        for (stratum, &rows) in rows.iter().enumerate() {
+            let leaves = match self {
+                Measure::Tree(tree) => &mut tree.strata[stratum].leaves,
+                Measure::Lattice(lattice) => &mut lattice.lattices[stratum].leaves,
+            };
+            let parts: Vec<f64> = leaves.iter().map(|leaf| leaf.1 as f64).collect();
+            let counts = largest_remainders(rows, &parts);
+            leaves.iter_mut().zip(counts).for_each(|(leaf, count)| leaf.1 = count);
+            leaves.retain(|leaf| leaf.1 > 0);
+        }
     }
 
     /// The interval of a cell along every side of the box.

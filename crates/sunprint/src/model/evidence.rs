@@ -12,6 +12,10 @@ use serde::{Deserialize, Serialize};
 /// Wider tables keep no covariances: the file would be long, and the noise of single ones is large.
 pub(crate) const MOST_COVARIANCES: usize = 300;
 
+/// Contradictions up to so many deviations are taken for noise. Counts have the heavy tails of Laplace's distribution: one in
+/// a thousand is further off.
+pub(crate) const EXPLAINED: f64 = 5.0;
+
 /// Released numbers of coordinates in units, and of the rows as parts of n.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -114,6 +118,15 @@ impl Noisy {
         }
         Noisy { value: (self.value * b + other.value * a) / (a + b), noise: (a * b / (a + b)).sqrt() }
     }
+
+    /// The same with a measurement of clipped rows: what contradicts this one by more than noise explains counts as noise
+    /// of the other.
+    #[must_use]
+    pub fn and_clipped(self, other: Noisy) -> Noisy {
+        let explained = EXPLAINED * EXPLAINED * (self.noise * self.noise + other.noise * other.noise);
+        let unexplained = ((self.value - other.value).powi(2) - explained).max(0.0);
+        self.and(Noisy { value: other.value, noise: (other.noise * other.noise + unexplained).sqrt() })
+    }
 }
 
 impl Evidence {
@@ -154,16 +167,22 @@ impl Evidence {
         Some(Noisy { value, noise: (c.noise * c.noise / (first * second) + of_variances * of_variances).sqrt() })
     }
 
-    /// The shares of a block of categories.
+    /// The shares of a block of categories: counts and moments, each weighed by its noise.
     pub fn categories(&self, block: usize, schema: &Schema) -> Option<Vec<Noisy>> {
         let shape = schema.blocks().into_iter().nth(block)?;
-        if let Some(values) = self.values.iter().find(|values| values.block == block && values.edges.is_empty()) {
-            return Some(values.parts.iter().map(|&value| Noisy { value, noise: values.noise }).collect());
-        }
         let unit = f64::from(HOT) / f64::from(Q);
-        let share =
-            |at: usize| self.moment_mean(at).map(|mean| Noisy { value: mean.value / unit, noise: mean.noise / unit });
-        (shape.start..shape.start + shape.len).map(share).collect()
+        let summed = |c: usize| {
+            let mean = self.moment_mean(shape.start + c)?;
+            Some(Noisy { value: mean.value / unit, noise: mean.noise / unit })
+        };
+        let Some(values) = self.values.iter().find(|values| values.block == block && values.edges.is_empty()) else {
+            return (0..shape.len).map(summed).collect();
+        };
+        let both = |(c, &value): (usize, &f64)| {
+            let counted = Noisy { value, noise: values.noise };
+            summed(c).map_or(counted, |summed| counted.and_clipped(summed))
+        };
+        Some(values.parts.iter().enumerate().map(both).collect())
     }
 
     /// The cells of a block of numbers, whose parts add up to one as those of all rows do.

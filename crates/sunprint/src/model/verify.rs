@@ -19,8 +19,6 @@ const DEVIATIONS: f64 = 4.0;
 const MEAN_SLACK: f64 = 0.005;
 /// What a variance may be off beside that: a part of itself, and the square of a hundredth of the bounds.
 const VARIANCE_SLACK: (f64, f64) = (0.3, 1e-4);
-/// Contradictions between two releases up to so many deviations are taken for noise.
-const NOISE: f64 = 2.0;
 /// Pieces of a column that was not counted.
 const PIECES: usize = 64;
 
@@ -109,10 +107,10 @@ fn of_line(evidence: &Evidence, schema: &Schema, number: usize, block: &Block) -
 
 /// An unbiased number and one of clipped rows.
 fn both(unbiased: Option<Noisy>, clipped: Option<Noisy>) -> Option<Noisy> {
-    let (Some(a), Some(b)) = (unbiased, clipped) else { return unbiased.or(clipped) };
-    let explained = NOISE * NOISE * (a.noise * a.noise + b.noise * b.noise);
-    let unexplained = ((a.value - b.value).powi(2) - explained).max(0.0);
-    Some(a.and(Noisy { value: b.value, noise: (b.noise * b.noise + unexplained).sqrt() }))
+    match (unbiased, clipped) {
+        (Some(unbiased), Some(clipped)) => Some(unbiased.and_clipped(clipped)),
+        (unbiased, clipped) => unbiased.or(clipped),
+    }
 }
 
 /// The blocks whose drawn rows disagree with what was released.
