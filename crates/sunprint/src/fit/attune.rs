@@ -32,8 +32,6 @@ pub(super) struct Ground {
     pub offset: Vec<f64>,
     /// The mean.
     pub means: Vec<f64>,
-    /// The variances as they were released.
-    pub variances: Vec<f64>,
     /// Deviations of the noise in a coordinate's mean and variance.
     pub noise: (f64, f64),
     /// The same in the mean of each stratum.

@@ -7,7 +7,7 @@ use super::weighed::{Counted, Known, weigh};
 use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
-use crate::model::{Noisy, Piece, Target, ValueEvidence, Wanted};
+use crate::model::{Evidence, Noisy, Piece, Target, ValueEvidence, Wanted};
 use crate::plan::{CELLS, as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form};
@@ -19,6 +19,8 @@ const MOST_VALUES: u64 = 40;
 /// Other columns have [`CELLS`] between so many standard deviations on both sides of the mean, and one more for each bound
 /// and for what lies beyond the deviations.
 const REACH: f64 = 4.0;
+/// Twice as far so often is beyond every bound: the least reach is 16 codes, and 16 · 2¹² = 65,536.
+const DOUBLINGS: u32 = 13;
 /// A stratum's own counts are used where their error is below this part of its rows.
 const TRUSTED: f64 = 0.2;
 /// Where more of the values are missing, the moments say too little of the others.
@@ -65,9 +67,10 @@ impl Fit {
         let columns = spec.histograms.len();
         let noise = count_noise(columns, &charge);
         let counts = self.kernel.histograms("marginals", counts, columns as u64, charge)?.into_inner();
+        let strata = self.strata();
+        self.note_values(spec, &counts, noise);
         let mut histograms = spec.histograms.iter();
         let mut rest = counts.as_slice();
-        let strata = self.strata();
         for (number, block) in self.schema.blocks().into_iter().enumerate() {
             if !counted(&self.schema, &block) {
                 measure.targets.push(Target::default());
@@ -77,16 +80,29 @@ impl Fit {
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
             let rows = self.rows as f64;
-            self.evidence.values.push(value_evidence(number, histogram, mine, noise / rows, rows));
             let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise, rows };
-            let summed = self.evidence.sum_mean(block.start);
             let target = match self.evidence.categories(number, &self.schema) {
                 Some(shares) if block.form == Form::OneHot => categories(&shares),
-                _ => target(&counts, measure.ground.as_ref(), summed),
+                _ => target(&counts, measure.ground.as_ref(), known(&self.evidence, block.start)),
             };
             measure.targets.push(target);
         }
         Ok(Stage::Measure(Box::new(measure)))
+    }
+}
+
+impl Fit {
+    /// Counts as they were released, and what they say of the moments.
+    fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64) {
+        let (rows, strata) = (self.rows as f64, self.strata());
+        let mut rest = counts;
+        let counted = (self.schema.blocks().into_iter().enumerate()).filter(|(_, block)| counted(&self.schema, block));
+        for ((number, _), histogram) in counted.zip(&spec.histograms) {
+            let (mine, others) = rest.split_at(histogram.size(strata));
+            rest = others;
+            self.evidence.values.push(value_evidence(number, histogram, mine, noise / rows, rows));
+        }
+        self.evidence.notice_clipping(&self.schema);
     }
 }
 
@@ -106,14 +122,21 @@ fn value_evidence(block: usize, histogram: &Histogram, counts: &[i64], noise: f6
     ValueEvidence { block, edges, parts, noise }
 }
 
-/// Edges around a mean, and for the two bounds.
+/// Edges around a mean, further and further apart beyond the deviations, and for the two bounds.
+///
+/// The deviation may have been measured too small, and tails may be long: with one cell between the deviations and a far
+/// bound, nobody could say whether its rows stand near or far. So beyond them every cell reaches twice as far from the mean
+/// as the one before it.
 fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
     let q = f64::from(Q);
     let (low, high) = ((mean - REACH * deviation).max(0.0), (mean + REACH * deviation).min(1.0));
     let step = (high - low).max(0.0) / f64::from(CELLS);
-    let inner = (0..=CELLS).map(|i| ((low + f64::from(i) * step) * q).round());
-    let inner = inner.filter(|edge| (2.0..q).contains(edge)).map(|edge| edge as u16);
-    let mut edges: Vec<u16> = std::iter::once(1).chain(inner).chain([Q]).collect();
+    let reach = (REACH * deviation).max(f64::from(CELLS) / (2.0 * q));
+    let inner = (0..=CELLS).map(|i| low + f64::from(i) * step);
+    let outer = (1..DOUBLINGS).map(|i| reach * f64::from(i).exp2()).flat_map(|far| [mean - far, mean + far]);
+    let inside = inner.chain(outer).map(|edge| (edge * q).round()).filter(|edge| (2.0..q).contains(edge));
+    let mut edges: Vec<u16> = inside.map(|edge| edge as u16).chain([1, Q]).collect();
+    edges.sort_unstable();
     edges.dedup();
     edges
 }
@@ -148,7 +171,7 @@ fn categories(shares: &[Noisy]) -> Target {
 }
 
 /// What noisy counts ask of the rows of one column of numbers, all together and stratum by stratum.
-fn target(counts: &Counts<i64>, ground: Option<&Ground>, summed: Option<Noisy>) -> Target {
+fn target(counts: &Counts<i64>, ground: Option<&Ground>, known: Option<Known>) -> Target {
     let Counts { histogram, values, counts, noise, rows } = *counts;
     let cells = histogram.cells();
     let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
@@ -173,16 +196,17 @@ fn target(counts: &Counts<i64>, ground: Option<&Ground>, summed: Option<Noisy>) 
     };
     let own: Vec<Option<Wanted>> = if all_trusted { (0..strata.len()).map(own).collect() } else { Vec::new() };
     let noise_of_all = noise * (strata.len() as f64).sqrt();
-    Target { all: Some(ask(&all, noise_of_all, rows, ground.map(|ground| ground.of_all(at, summed)))), strata: own }
+    Target { all: Some(ask(&all, noise_of_all, rows, known)), strata: own }
+}
+
+/// What sums and moments say of a coordinate.
+fn known(evidence: &Evidence, at: usize) -> Option<Known> {
+    let (mean, variance) = (evidence.moment_mean(at)?, evidence.variance(at)?);
+    let summed = evidence.sum_mean(at);
+    Some(Known { mean: mean.value, mean_noise: mean.noise, summed, variance: Some((variance.value, variance.noise)) })
 }
 
 impl Ground {
-    /// What is known of a coordinate.
-    fn of_all(&self, at: usize, summed: Option<Noisy>) -> Known {
-        let (mean_noise, variance_noise) = self.noise;
-        Known { mean: self.means[at], mean_noise, summed, variance: Some((self.variances[at], variance_noise)) }
-    }
-
     /// What is known of it in a stratum, where strata have means.
     fn of_stratum(&self, s: usize, at: usize) -> Option<Known> {
         let (shift, &mean_noise) = (self.blob.shifts.get(s)?[at], self.stratum_noise.get(s)?);

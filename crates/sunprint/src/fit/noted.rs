@@ -37,6 +37,9 @@ impl Fit {
             mean_noise,
             covariances: kept.iter().map(|&x| short(x, covariance_noise)).collect(),
             covariance_noise,
+            variances: covariance.diagonal.iter().map(|&x| short(x, covariance_noise)).collect(),
+            mean_bias: 0.0,
+            variance_bias: 0.0,
         });
         let (facets, n) = (self.facets.count(), self.rows as f64);
         if covariance.strata.len() == self.schema.strata() * facets {

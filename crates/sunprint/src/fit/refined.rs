@@ -185,7 +185,6 @@ impl Fit {
             blob,
             offset: covariance.offset.clone(),
             means,
-            variances: covariance.diagonal.clone(),
             noise: (covariance.mean_noise, covariance.diagonal_noise),
             stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
             shares: covariance.stratum_shares(),

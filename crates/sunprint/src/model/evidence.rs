@@ -4,7 +4,7 @@
 //! rows. They are kept as they came, so that whoever reads a model can say how sure a mean is, and so that the fit itself can
 //! be held to what was released ([`super::verify`]).
 
-use crate::schema::{HOT, Schema};
+use crate::schema::{Form, HOT, Schema};
 use crate::tally::codes::{Q, below_value};
 use crate::tally::packed_index;
 use serde::{Deserialize, Serialize};
@@ -58,10 +58,19 @@ pub struct MomentEvidence {
     pub means: Vec<f64>,
     /// The standard deviation of the noise in each mean.
     pub mean_noise: f64,
-    /// The lower triangle, row by row; empty for wide tables.
+    /// One for each coordinate.
+    pub variances: Vec<f64>,
+    /// The lower triangle of all covariances, row by row; empty for wide tables.
     pub covariances: Vec<f64>,
     /// The standard deviation of the noise in each off the diagonal; on it, it is √2 times that.
     pub covariance_noise: f64,
+    /// How far clipping seems to have moved means, in deviations of their columns, and variances, as a part of them: as far
+    /// as sums and counts of whole rows contradict them.
+    #[serde(default)]
+    pub mean_bias: f64,
+    /// See above.
+    #[serde(default)]
+    pub variance_bias: f64,
 }
 
 /// Counts of one block's cells, in all strata together.
@@ -141,24 +150,60 @@ impl Evidence {
         Some(Noisy { value: (*sums.means.get(at)?)?, noise: sums.noise })
     }
 
-    /// The mean of a coordinate of clipped rows.
+    /// The mean of a coordinate of clipped rows; what clipping may have done to it counts as noise.
     pub fn moment_mean(&self, at: usize) -> Option<Noisy> {
         let moments = self.moments.as_ref()?;
-        Some(Noisy { value: *moments.means.get(at)?, noise: moments.mean_noise })
+        let bias = moments.mean_bias.powi(2) * moments.variances.get(at)?.max(0.0);
+        Some(Noisy { value: *moments.means.get(at)?, noise: (moments.mean_noise.powi(2) + bias).sqrt() })
     }
 
-    /// A covariance of clipped rows.
-    pub fn covariance(&self, i: usize, j: usize) -> Option<Noisy> {
+    /// The variance of a coordinate of clipped rows, likewise.
+    pub fn variance(&self, at: usize) -> Option<Noisy> {
+        let moments = self.moments.as_ref()?;
+        let value = *moments.variances.get(at)?;
+        let bias = moments.variance_bias * value.max(0.0);
+        Some(Noisy { value, noise: (2.0 * moments.covariance_noise.powi(2) + bias * bias).sqrt() })
+    }
+
+    /// A covariance of clipped rows of two different coordinates, likewise.
+    fn covariance(&self, i: usize, j: usize) -> Option<Noisy> {
         let moments = self.moments.as_ref()?;
         let value = *moments.covariances.get(packed_index(i.max(j), i.min(j)))?;
-        let times = if i == j { std::f64::consts::SQRT_2 } else { 1.0 };
-        Some(Noisy { value, noise: times * moments.covariance_noise })
+        let bias = moments.variance_bias * value;
+        Some(Noisy { value, noise: (moments.covariance_noise.powi(2) + bias * bias).sqrt() })
+    }
+
+    /// Compares moments with what was released of whole rows.
+    ///
+    /// Clipping draws far rows in, all columns alike. So one number for all columns says how far means were moved, in units
+    /// of their deviations: with a moment M, a number U of whole rows and their noises, `E (M − U)² = σ_M² + σ_U² + β² v`.
+    /// β² is what is seen beyond the noise over all columns, less two deviations of that: where nothing stands out,
+    /// clipping is taken to have done nothing. Variances likewise, with `γ² v²`.
+    pub(crate) fn notice_clipping(&mut self, schema: &Schema) {
+        let (mut means, mut variances) = (Vec::new(), Vec::new());
+        for (number, block) in schema.blocks().iter().enumerate().filter(|(_, block)| block.form == Form::Line) {
+            let (Some(mean), Some(variance)) = (self.moment_mean(block.start), self.variance(block.start)) else {
+                return;
+            };
+            let cells = self.cells(number, schema).filter(|cells| cells.absent.value == 0.0);
+            let counted = cells.as_ref().map(|cells| cells.mean(Cell::middle));
+            let whole = match (self.sum_mean(block.start), counted) {
+                (Some(a), Some(b)) => Some(a.and(b)),
+                (a, b) => a.or(b),
+            };
+            means.extend(whole.map(|whole| (mean, whole, variance.value.max(0.0))));
+            let counted = cells.as_ref().map(|cells| cells.mean(|cell| cell.square_around(mean.value)));
+            variances.extend(counted.map(|whole| (variance, whole, variance.value.max(0.0).powi(2))));
+        }
+        if let Some(moments) = &mut self.moments {
+            (moments.mean_bias, moments.variance_bias) = (unexplained(&means).sqrt(), unexplained(&variances).sqrt());
+        }
     }
 
     /// A correlation of clipped rows. Its noise is that of the covariance and, to first order, of both variances: with
     /// `ρ = c/√(v w)`, `dρ = dc/√(v w) − ρ/2 (dv/v + dw/w)`. A variance that noise has taken is at least its noise.
     pub fn correlation(&self, i: usize, j: usize) -> Option<Noisy> {
-        let (c, v, w) = (self.covariance(i, j)?, self.covariance(i, i)?, self.covariance(j, j)?);
+        let (c, v, w) = (self.covariance(i, j)?, self.variance(i)?, self.variance(j)?);
         let at_least = |x: Noisy| x.value.max(x.noise).max(f64::MIN_POSITIVE);
         let (first, second) = (at_least(v), at_least(w));
         let value = c.value / (first * second).sqrt();
@@ -225,7 +270,9 @@ impl Evidence {
             .is_none_or(|sums| sums.means.len() == d && sums.means.iter().flatten().all(number) && noise(sums.noise));
         let moments = self.moments.as_ref().is_none_or(|moments| {
             let whole = moments.covariances.is_empty() || moments.covariances.len() == d * (d + 1) / 2;
-            let finite = moments.means.iter().chain(&moments.covariances).all(number);
+            let biases = noise(moments.mean_bias) && noise(moments.variance_bias) && moments.variances.len() == d;
+            let finite =
+                moments.means.iter().chain(&moments.variances).chain(&moments.covariances).all(number) && biases;
             moments.means.len() == d && whole && finite && noise(moments.mean_noise) && noise(moments.covariance_noise)
         });
         let values = |values: &ValueEvidence| {
@@ -239,6 +286,28 @@ impl Evidence {
             strata.parts.len() == schema.strata() && strata.parts.iter().all(number) && noise(strata.noise)
         });
         sums && moments && self.values.iter().all(values) && strata
+    }
+}
+
+/// What two measurements of the same differ by beyond their noise, as a part of the third number's sum: over all of them,
+/// less two deviations.
+fn unexplained(pairs: &[(Noisy, Noisy, f64)]) -> f64 {
+    let beyond: Vec<f64> =
+        pairs.iter().map(|(a, b, _)| (a.value - b.value).powi(2) - a.noise.powi(2) - b.noise.powi(2)).collect();
+    let (sum, squares) = beyond.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    let whole: f64 = pairs.iter().map(|(_, _, size)| size).sum();
+    if whole > 0.0 { ((sum - 2.0 * f64::sqrt(squares)) / whole).max(0.0) } else { 0.0 }
+}
+
+impl Cell {
+    /// Its middle.
+    pub fn middle(&self) -> f64 {
+        0.5 * (self.low + self.high)
+    }
+
+    /// The mean square of what lies evenly in it, around a place.
+    pub fn square_around(&self, place: f64) -> f64 {
+        (self.middle() - place).powi(2) + (self.high - self.low).powi(2) / 12.0
     }
 }
 

@@ -6,7 +6,7 @@
 //! undo it, there are no sieves. Post-processing: only released numbers enter.
 
 use super::calibrate::{Piece, Target, Trial, Wanted};
-use super::evidence::{Evidence, Noisy};
+use super::evidence::{Cell, Evidence, Noisy};
 use super::{Draw, Release};
 use crate::schema::{Block, Form, Schema};
 
@@ -88,10 +88,9 @@ fn told(evidence: &Evidence, schema: &Schema, number: usize, block: &Block) -> V
 fn of_line(evidence: &Evidence, schema: &Schema, number: usize, block: &Block) -> Option<Told> {
     let at = block.start;
     let cells = evidence.cells(number, schema);
-    let middle = |cell: &super::Cell| 0.5 * (cell.low + cell.high);
     // A missing value stands in the middle.
     let counted = cells.as_ref().map(|cells| {
-        let (mean, absent) = (cells.mean(middle), cells.absent.value);
+        let (mean, absent) = (cells.mean(Cell::middle), cells.absent.value);
         Noisy { value: (1.0 - absent) * mean.value + 0.5 * absent, noise: (1.0 - absent) * mean.noise }
     });
     let whole = match (evidence.sum_mean(at), counted) {
@@ -99,10 +98,9 @@ fn of_line(evidence: &Evidence, schema: &Schema, number: usize, block: &Block) -
         (a, b) => a.or(b),
     };
     let mean = both(whole, evidence.moment_mean(at))?;
-    let counted = cells
-        .filter(|cells| cells.absent.value == 0.0)
-        .map(|cells| cells.mean(|cell| (middle(cell) - mean.value).powi(2) + (cell.high - cell.low).powi(2) / 12.0));
-    Some(Told { mean, variance: both(counted, evidence.covariance(at, at)) })
+    let counted =
+        cells.filter(|cells| cells.absent.value == 0.0).map(|cells| cells.mean(|cell| cell.square_around(mean.value)));
+    Some(Told { mean, variance: both(counted, evidence.variance(at)) })
 }
 
 /// An unbiased number and one of clipped rows.

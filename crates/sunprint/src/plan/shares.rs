@@ -91,7 +91,7 @@ pub struct Shares {
 /// Cells of a column's histogram, for predictions.
 pub(crate) const CELLS: u32 = 32;
 /// No histogram of numbers has more cells than this.
-const MOST_CELLS: usize = 41;
+const MOST_CELLS: usize = 61;
 /// Marginals with more counts are never tallied.
 const MOST_COUNTS: usize = 1 << 26;
 /// The error of a histogram that is good enough, as a part of its rows: of all rows, and of a stratum's.

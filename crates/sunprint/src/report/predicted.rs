@@ -161,7 +161,7 @@ fn numbers(
     let variance = match &cells {
         Some(cells) => Some(cells.mean(|cell| average(cell, &|x| (own(x) - mean.value).powi(2)))),
         None => evidence
-            .covariance(block.start, block.start)
+            .variance(block.start)
             .filter(|_| straight)
             .map(|variance| Noisy { value: variance.value * width * width, noise: variance.noise * width * width }),
     };
