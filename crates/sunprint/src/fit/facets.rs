@@ -115,6 +115,9 @@ pub(super) mod tests {
         let covariance = Covariance {
             width: d,
             offset: vec![0.0; d],
+            measured: vec![0.0; d],
+            clipping: 0.0,
+            lower: Vec::new(),
             trace: diagonal.iter().sum(),
             diagonal,
             diagonal_noise: 1e-6,

@@ -38,7 +38,7 @@ impl Fit {
             covariances: kept.iter().map(|&x| short(x, covariance_noise)).collect(),
             covariance_noise,
             variances: covariance.diagonal.iter().map(|&x| short(x, covariance_noise)).collect(),
-            mean_bias: 0.0,
+            mean_bias: covariance.clipping,
             variance_bias: 0.0,
         });
         let (facets, n) = (self.facets.count(), self.rows as f64);

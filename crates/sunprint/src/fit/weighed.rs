@@ -7,6 +7,7 @@
 //! released numbers enter.
 
 use crate::math::shares::{Told, likeliest};
+use crate::math::vector::dot;
 use crate::model::{EXPLAINED, Noisy, Piece};
 
 /// What the moments say of one coordinate, and how far noise may have moved that.
@@ -31,6 +32,8 @@ pub(super) struct Counted<'a> {
 
 /// A count below this many deviations of its noise counts as nothing.
 const HEARD: f64 = 1.5;
+/// A sum that is further off is missed.
+const MISSED: f64 = 3.0;
 
 impl Known {
     /// The same for the rows that have a value, if `absent` of the rows have none and stand in the middle.
@@ -47,24 +50,37 @@ impl Known {
 /// Sets the shares of pieces to the likeliest among those that are heard.
 ///
 /// A cell that holds next to nothing shows the positive half of its noise, and rows would be put there, at values that no row
-/// has. So what is below [`HEARD`] deviations of its noise counts as nothing, unless nothing passes.
+/// has. So what is below [`HEARD`] deviations of its noise counts as nothing. But many cells that hold a little each, none of
+/// which is heard, may be the tail that makes the mean: where those that are heard cannot have the released mean and
+/// variance, up to [`MISSED`] deviations, all cells may have rows.
 pub(super) fn weigh(pieces: &mut [Piece], counted: &Counted, known: Option<&Known>) {
     let Counted { counts, noise, rows } = *counted;
     if counts.len() != pieces.len() || rows <= 0.0 {
         return;
     }
     let told = known.map_or_else(Vec::new, |known| told(pieces, counted, known));
-    let mut heard: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > HEARD * noise).collect();
-    if heard.is_empty() {
-        heard = (0..counts.len()).collect();
-    }
-    let sum: f64 = heard.iter().map(|&i| counts[i]).sum();
-    let whole = if sum > 0.0 { sum } else { rows };
-    let parts: Vec<f64> = heard.iter().map(|&i| counts[i] / whole).collect();
-    let only = |told: &Told| Told { features: heard.iter().map(|&i| told.features[i]).collect(), ..told.clone() };
-    let shares = likeliest(&parts, noise / rows, &told.iter().map(only).collect::<Vec<Told>>());
-    pieces.iter_mut().for_each(|piece| piece.share = 0.0);
-    heard.iter().zip(shares).for_each(|(&i, share)| pieces[i].share = share);
+    let heard: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > HEARD * noise).collect();
+    let every: Vec<usize> = (0..counts.len()).collect();
+    let shares = Some(among(&heard, counted, &told)).filter(|shares| !heard.is_empty() && !misses(shares, &told));
+    let shares = shares.unwrap_or_else(|| among(&every, counted, &told));
+    pieces.iter_mut().zip(shares).for_each(|(piece, share)| piece.share = share);
+}
+
+/// The likeliest shares if only some cells have rows.
+fn among(some: &[usize], counted: &Counted, told: &[Told]) -> Vec<f64> {
+    let sum: f64 = some.iter().map(|&i| counted.counts[i]).sum();
+    let whole = if sum > 0.0 { sum } else { counted.rows };
+    let parts: Vec<f64> = some.iter().map(|&i| counted.counts[i] / whole).collect();
+    let only = |told: &Told| Told { features: some.iter().map(|&i| told.features[i]).collect(), ..told.clone() };
+    let found = likeliest(&parts, counted.noise / counted.rows, &told.iter().map(only).collect::<Vec<Told>>());
+    let mut shares = vec![0.0; counted.counts.len()];
+    some.iter().zip(found).for_each(|(&i, share)| shares[i] = share);
+    shares
+}
+
+/// Whether shares have not the sums that are told.
+fn misses(shares: &[f64], told: &[Told]) -> bool {
+    told.iter().any(|told| (dot(&told.features, shares) - told.value).abs() > MISSED * told.noise)
 }
 
 /// What the moments say of the shares: their mean, and their mean square around it.

@@ -31,6 +31,7 @@ fn the_edge_is_that_of_the_fit() {
         let centre = Centre {
             codes: vec![0; width],
             doubts: vec![0.01; width],
+            open: vec![true; width],
             spread: 1.0,
             categories: 0.0,
             spread_noise: 0.0,

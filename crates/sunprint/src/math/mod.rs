@@ -7,6 +7,7 @@
 pub mod assignment;
 pub mod cholesky;
 pub mod cluster;
+pub mod doubt;
 pub mod eigen;
 pub mod feasible;
 pub mod flow;

@@ -4,6 +4,7 @@
 //! rows. They are kept as they came, so that whoever reads a model can say how sure a mean is, and so that the fit itself can
 //! be held to what was released ([`super::verify`]).
 
+use crate::math::doubt::{Difference, beyond_noise};
 use crate::schema::{Form, HOT, Schema};
 use crate::tally::codes::{Q, below_value};
 use crate::tally::packed_index;
@@ -118,6 +119,11 @@ pub struct Cells {
 }
 
 impl Noisy {
+    fn differs_from(self, other: Noisy, size: f64) -> Difference {
+        let noise = self.noise * self.noise + other.noise * other.noise;
+        Difference { square: (self.value - other.value).powi(2), noise, size }
+    }
+
     /// Two measurements of the same, weighed by their noise.
     #[must_use]
     pub fn and(self, other: Noisy) -> Noisy {
@@ -191,12 +197,13 @@ impl Evidence {
                 (Some(a), Some(b)) => Some(a.and(b)),
                 (a, b) => a.or(b),
             };
-            means.extend(whole.map(|whole| (mean, whole, variance.value.max(0.0))));
+            means.extend(whole.map(|whole| mean.differs_from(whole, variance.value.max(0.0))));
             let counted = cells.as_ref().map(|cells| cells.mean(|cell| cell.square_around(mean.value)));
-            variances.extend(counted.map(|whole| (variance, whole, variance.value.max(0.0).powi(2))));
+            variances.extend(counted.map(|whole| variance.differs_from(whole, variance.value.max(0.0).powi(2))));
         }
         if let Some(moments) = &mut self.moments {
-            (moments.mean_bias, moments.variance_bias) = (unexplained(&means).sqrt(), unexplained(&variances).sqrt());
+            moments.mean_bias = moments.mean_bias.max(beyond_noise(&means).sqrt());
+            moments.variance_bias = beyond_noise(&variances).sqrt();
         }
     }
 
@@ -287,16 +294,6 @@ impl Evidence {
         });
         sums && moments && self.values.iter().all(values) && strata
     }
-}
-
-/// What two measurements of the same differ by beyond their noise, as a part of the third number's sum: over all of them,
-/// less two deviations.
-fn unexplained(pairs: &[(Noisy, Noisy, f64)]) -> f64 {
-    let beyond: Vec<f64> =
-        pairs.iter().map(|(a, b, _)| (a.value - b.value).powi(2) - a.noise.powi(2) - b.noise.powi(2)).collect();
-    let (sum, squares) = beyond.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    let whole: f64 = pairs.iter().map(|(_, _, size)| size).sum();
-    if whole > 0.0 { ((sum - 2.0 * f64::sqrt(squares)) / whole).max(0.0) } else { 0.0 }
 }
 
 impl Cell {

@@ -45,8 +45,8 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
         if elsewhere(block.start) { Vec::new() } else { told(evidence, schema, number, block) }
     };
     let told: Vec<Vec<Told>> = blocks.iter().enumerate().map(told_of).collect();
-    let mut wrong = disagreeing(release, schema, &blocks, &told);
-    let found = wrong.len();
+    let found = disagreeing(release, schema, &blocks, &told);
+    let mut wrong = found.clone();
     for without_sieves in [false, true] {
         if wrong.is_empty() {
             break;
@@ -58,14 +58,14 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
         }
         let trial = Trial::of(release, schema.width(), 1);
         for &number in &wrong {
-            let target = targets.get(number).filter(|target| without_sieves && target.all.is_some()).cloned();
+            let target = targets.get(number).filter(|target| target.all.is_some() && !found.contains(&number)).cloned();
             if let Some(target) = target.or_else(|| alone(targets.get(number), &blocks[number], &told[number])) {
                 trial.set(&mut release.settle.blocks[number], &target);
             }
         }
         wrong = disagreeing(release, schema, &blocks, &told);
     }
-    found
+    found.len()
 }
 
 /// What was released of the coordinates of a block; nothing where that is not enough to judge it.

@@ -25,6 +25,8 @@ pub struct Centre {
     /// For each coordinate the standard deviation of its mean around the centre, as far as is known: what is left of the
     /// noise where it was measured.
     pub doubts: Vec<f64>,
+    /// Which of them were measured, and not only guessed.
+    pub open: Vec<bool>,
     /// `t̂`: the estimated trace of the covariance, in units.
     pub spread: f64,
     /// The part of it that belongs to categories.
@@ -78,7 +80,8 @@ impl Centre {
             codes.push((mean * q).round() as u16);
             doubts.push(doubt);
         }
-        Centre { codes, doubts, spread: spread + categories, categories, spread_noise }
+        let open = before.iter().map(|before| *before == Before::Open).collect();
+        Centre { codes, doubts, open, spread: spread + categories, categories, spread_noise }
     }
 
     /// The centre in units.

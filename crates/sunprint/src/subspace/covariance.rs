@@ -1,6 +1,7 @@
 //! The second release: noisy moments become a covariance, its spectrum, the noise edge, and stratum means.
 
 use super::centre::Centre;
+use crate::math::doubt::{Difference, beyond_noise};
 use crate::math::eigen::{self, Eigen};
 use crate::plan::as_float;
 use crate::privacy::{NoiseScale, NoisyMoments};
@@ -80,6 +81,8 @@ pub struct Covariance {
     pub offset: Vec<f64>,
     /// The same as it was released.
     pub measured: Vec<f64>,
+    /// How far clipping seems to have moved means, in deviations of their columns.
+    pub clipping: f64,
     /// Estimated diagonal of the covariance.
     pub diagonal: Vec<f64>,
     /// The trace: accurate, because the noise of d diagonal entries averages out against d large ones.
@@ -149,13 +152,22 @@ impl Covariance {
         // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear
         // estimate multiplies what was measured by the ratio of the variances.
         let typical = centre.doubts.iter().map(|x| x * x).sum::<f64>() / centre.doubts.len().max(1) as f64;
-        let trust = |j: usize| {
+        let trust = |j: usize, moved: f64| {
             // In the coordinates of a plane the doubts of all columns are mixed.
             let prior = if centre.doubts.len() == d { centre.doubts[j] * centre.doubts[j] } else { typical };
-            prior / (prior + mean_noise * mean_noise).max(f64::MIN_POSITIVE)
+            prior / (prior + mean_noise * mean_noise + moved).max(f64::MIN_POSITIVE)
         };
         let measured: Vec<f64> = (0..d).map(|j| at(1 + j, 0) / (ANCHOR as f64 * n) * unit).collect();
-        let offset: Vec<f64> = measured.iter().enumerate().map(|(j, x)| trust(j) * x).collect();
+        let variance = |j: usize| (at(1 + j, 1 + j) * unit * unit / n - measured[j] * measured[j]).max(0.0);
+        // The centre is of whole rows and the moments are of clipped ones: what they differ by beyond their noise is what
+        // clipping has moved, and counts as noise of the moments.
+        let differs = |j: usize| {
+            let noise = centre.doubts[j].powi(2) + mean_noise * mean_noise;
+            Difference { square: measured[j] * measured[j], noise, size: variance(j) }
+        };
+        let open = (0..d).filter(|&j| centre.open.len() == d && centre.open[j]);
+        let clipping = beyond_noise(&open.map(differs).collect::<Vec<_>>());
+        let offset: Vec<f64> = (0..d).map(|j| trust(j, clipping * variance(j)) * measured[j]).collect();
         let square = unit * unit / n;
         let mut matrix = vec![0.0; d * d];
         let mut lower = Vec::with_capacity(d * (d + 1) / 2);
@@ -187,6 +199,7 @@ impl Covariance {
             width: d,
             offset,
             measured,
+            clipping: clipping.sqrt(),
             lower,
             trace: diagonal.iter().sum(),
             diagonal,
