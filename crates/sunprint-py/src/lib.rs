@@ -43,6 +43,8 @@ mod native {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::schema::Schema;
+    #[pymodule_export]
+    use crate::watch::stumble;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -218,10 +218,7 @@ def _pandas_slice(series: Any, label: str, strict: bool) -> Slice:
         chunks = checked(series.array.__arrow_array__())
 
         def sliced(first: int, last: int) -> tuple[str, Any, Any]:
-            part = chunks.slice(first, last - first)
-            if getattr(part, "num_chunks", 0) == 1:
-                return "arrow", part.chunk(0), None
-            return "arrow", part.combine_chunks() if hasattr(part, "combine_chunks") else part, None
+            return "arrow", _combined(chunks.slice(first, last - first)), None
 
         return sliced
     if dtype.kind in "iufb" and hasattr(dtype, "numpy_dtype"):
@@ -240,6 +237,21 @@ def _pandas_slice(series: Any, label: str, strict: bool) -> Slice:
     if strict:
         raise _unknown_type(label, dtype.name)
     return lambda first, last: ("objects", _listed(series.iloc[first:last]), None)
+
+
+def _combined(part: Any) -> Any:
+    """Chunks of pyarrow as one array, whatever their values are."""
+    if not hasattr(part, "num_chunks"):
+        return part
+    if part.num_chunks == 1:
+        return part.chunk(0)
+    if part.num_chunks > 1 and hasattr(part.type, "value_type") and hasattr(part.type, "index_type"):
+        # The keys of a chunk may be too short for the values of all.
+        part = part.cast(part.type.value_type)
+    if part.num_chunks > 1 and str(part.type) == "string":
+        # So may the offsets.
+        part = part.cast("large_string")
+    return part.combine_chunks()
 
 
 def _is_arrow(dtype: Any) -> bool:

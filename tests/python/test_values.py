@@ -1,0 +1,483 @@
+"""No value makes a fit fail: whatever stands in a cell goes through the door by the schema's rule."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import fractions
+import random
+import subprocess
+import sys
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import sunprint
+from support import ROWS, InFolder, pandas_frame, polars_frame, quiet, schema, tallies
+
+KNOWN = sunprint.Schema.build(
+    "cells",
+    sunprint.continuous("real", 0, 10, missing="allow"),
+    sunprint.integer("whole", 0, 10, missing="allow"),
+    sunprint.boolean("truth", missing="allow"),
+    sunprint.categorical("word", ["7", "yes", "x"], missing="allow", other="x"),
+    sunprint.moment("moment", "2020-01-01T00:00:00", "2020-12-31T23:59:59", missing="allow"),
+)
+
+#: What a cell says: a real number, a truth value, a text, a moment in seconds, or nothing.
+NOTHING, UNREADABLE = object(), object()
+NOON = dt.datetime(2020, 6, 1, 12, 0, 0)
+DAY = dt.datetime(2020, 6, 1)
+
+
+class Hostile:
+    """Raises whatever it is asked."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("a private value")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("a private value")
+
+    def __float__(self) -> float:
+        raise RuntimeError("a private value")
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("a private value")
+
+    __repr__ = __str__ = __hash__ = __int__ = __index__ = __float__  # type: ignore[assignment]
+
+
+class Timeless(dt.tzinfo):
+    """A time zone that fails."""
+
+    def utcoffset(self, moment: object) -> Any:
+        raise RuntimeError("a private value")
+
+
+def objects() -> list[tuple[Any, Any]]:
+    """Python objects, and the plain value that each must count as."""
+    return [
+        (7, 7),
+        (7.0, 7),
+        (True, True),
+        (False, False),
+        ("7", "7"),
+        ("yes", "yes"),
+        (2**63, float("inf")),
+        (-(10**400), float("-inf")),
+        (float("inf"), float("inf")),
+        (None, NOTHING),
+        (float("nan"), NOTHING),
+        (np.float32("nan"), NOTHING),
+        (np.float16("nan"), NOTHING),
+        (np.longdouble("nan"), NOTHING),
+        (decimal.Decimal("nan"), NOTHING),
+        (decimal.Decimal("snan"), NOTHING),
+        (np.datetime64("NaT"), NOTHING),
+        (pd.NA, NOTHING),
+        (pd.NaT, NOTHING),
+        (np.ma.masked, NOTHING),
+        (np.int8(7), 7),
+        (np.uint64(7), 7),
+        (np.uint64(2**64 - 1), float("inf")),
+        (np.float32(7), 7),
+        (np.float64(7), 7),
+        (np.longdouble(7), 7),
+        (np.bool_(True), True),
+        (np.str_("yes"), "yes"),
+        (decimal.Decimal("7.00"), 7),
+        (decimal.Decimal("1e999999"), float("inf")),
+        (decimal.Decimal("-1e999999"), float("-inf")),
+        (fractions.Fraction(14, 2), 7),
+        (fractions.Fraction(10**400), float("inf")),
+        (NOON, NOON),
+        (DAY.date(), DAY),
+        (NOON.replace(tzinfo=dt.timezone.utc), NOON),
+        (NOON.replace(hour=14, tzinfo=dt.timezone(dt.timedelta(hours=2))), NOON),
+        (NOON.replace(tzinfo=Timeless()), UNREADABLE),
+        (pd.Timestamp(NOON), NOON),
+        (pd.Timestamp(NOON, tz="UTC").tz_convert("Europe/Berlin"), NOON),
+        (np.datetime64(NOON, "ns"), NOON),
+        (np.datetime64("2020-06-01", "D"), DAY),
+        ("\ud800", UNREADABLE),
+        ("ye\udcffs", UNREADABLE),
+        (b"yes", UNREADABLE),
+        (bytearray(b"7"), UNREADABLE),
+        (np.bytes_(b"yes"), UNREADABLE),
+        (7j, UNREADABLE),
+        (np.complex64(7), UNREADABLE),
+        (dt.time(7), UNREADABLE),
+        (dt.timedelta(seconds=7), UNREADABLE),
+        (np.timedelta64(7, "ns"), UNREADABLE),
+        (pd.Timedelta(7), UNREADABLE),
+        (pd.Interval(0, 7), UNREADABLE),
+        (pd.Period("2020-06"), UNREADABLE),
+        ([7], UNREADABLE),
+        ([[7], ["yes", None]], UNREADABLE),
+        ((7,), UNREADABLE),
+        ({"yes": 7}, UNREADABLE),
+        ({7}, UNREADABLE),
+        (np.array(7), UNREADABLE),
+        (np.array([7, 8]), UNREADABLE),
+        (pd.Series([7]), UNREADABLE),
+        (pd.DataFrame({"a": [7]}), UNREADABLE),
+        (pl.Series([7]), UNREADABLE),
+        (object(), UNREADABLE),
+        (int, UNREADABLE),
+        (..., UNREADABLE),
+        (NotImplemented, UNREADABLE),
+        (Hostile(), UNREADABLE),
+        (lambda: 7, UNREADABLE),
+    ]
+
+
+def plain(said: Any) -> pl.DataFrame:
+    """A row with the same value in every column, each of which has a type that holds it."""
+    unread = said is UNREADABLE
+    real = None if unread or isinstance(said, str | dt.datetime) or said is NOTHING else float(said)
+    if said == "7":
+        real = 7.0
+    word = "?" if unread else None if said is NOTHING else said if isinstance(said, str) else None
+    if isinstance(said, bool):
+        word, truth = "yes" if said else "?", said
+    else:
+        truth = True if said == "yes" else None
+        if not isinstance(said, str) and not unread and said is not NOTHING:
+            word = "7" if said == 7 else "?"
+    return pl.DataFrame(
+        {
+            "real": [real],
+            "whole": [None if real is None else max(min(real, 11), -1)],
+            "truth": [truth],
+            "word": [word],
+            "moment": [said if isinstance(said, dt.datetime) else None],
+        },
+        schema={"real": pl.Float64, "whole": pl.Float64, "truth": pl.Boolean, "word": pl.String, "moment": pl.Datetime("us")},
+    )
+
+
+def column(values: list[Any]) -> np.ndarray[Any, Any]:
+    """Objects as they are: numpy would look into lists."""
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def of_objects(values: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(column(values), dtype=object) for name in KNOWN.columns})
+
+
+class Cells(unittest.TestCase):
+    def test_every_object_is_taken_for_what_it_is(self) -> None:
+        for value, said in objects():
+            with self.subTest(type=type(value).__name__):
+                self.assertEqual(tallies(of_objects([value]), KNOWN), tallies(plain(said), KNOWN))
+        # The control: these are not all the same.
+        told = {tuple(tallies(plain(said), KNOWN)) for said in (7, True, "yes", NOTHING, UNREADABLE, NOON, float("inf"))}
+        self.assertEqual(len(told), 7)
+
+    def test_all_of_them_in_one_column_of_every_kind_of_frame(self) -> None:
+        values = [value for value, _ in objects()]
+        expected = tallies(pl.concat([plain(said) for _, said in objects()]), KNOWN)
+        frame = of_objects(values)
+        matrix = np.stack([column(values)] * len(KNOWN.columns), axis=1)
+        named = np.zeros(len(values), dtype=[(name, object) for name in KNOWN.columns])
+        for name in KNOWN.columns:
+            named[name] = column(values)
+        polars = pl.DataFrame([pl.Series(name, values, dtype=pl.Object) for name in KNOWN.columns])
+        half = len(values) // 2
+        tables: dict[str, Any] = {
+            "pandas": frame,
+            "matrix": matrix,
+            "structured": named,
+            "masked": np.ma.MaskedArray(matrix),
+            "polars": polars,
+            "lazy": polars.lazy(),
+            "chunks": lambda: [frame[:half], matrix[half : half + 9], polars[half + 9 :]],
+        }
+        for name, table in tables.items():
+            with self.subTest(table=name):
+                self.assertEqual(tallies(table() if callable(table) else table, KNOWN), expected)
+
+    def test_polars_objects_beside_other_columns(self) -> None:
+        frame = polars_frame()
+        with_objects = frame.with_columns(pl.Series("town", frame["town"].to_list(), dtype=pl.Object))
+        self.assertEqual(tallies(with_objects), tallies(frame))
+        drawn = quiet().fit(with_objects).sample(5)
+        self.assertEqual(drawn.schema["town"], pl.String)
+
+    def test_what_is_drawn_does_not_depend_on_an_object(self) -> None:
+        plain_frame, odd = pandas_frame().astype({"town": object, "age": object, "seen": object}), None
+        odd = plain_frame.copy()
+        odd.at[5, "town"], odd.at[6, "town"], odd.at[7, "age"], odd.at[8, "seen"] = 5, [1], "x", b"y"
+        layouts = []
+        for frame in (plain_frame, odd):
+            model = quiet().fit(frame).model_
+            drawn = model.sample(20, to="pyarrow")
+            layouts.append([str(kind) for kind in drawn.schema.types])
+            pandas = model.sample(20)
+            self.assertEqual([str(kind) for kind in pandas.dtypes], [str(kind) for kind in frame.dtypes])
+            self.assertIsInstance(pandas["age"][0], int)
+        self.assertEqual(*layouts)
+
+
+class Categories(unittest.TestCase):
+    def test_categories_of_mixed_types(self) -> None:
+        values = ["yes", 7, 7.5, True, b"yes", (7,), dt.date(2020, 6, 1), "\ud800", "ye\udcffs", None, "7"]
+        frame = of_objects(values)
+        expected = tallies(frame, KNOWN)
+        mixed = frame.assign(word=pd.Categorical(values, categories=[value for value in values if value is not None]))
+        self.assertEqual(tallies(mixed, KNOWN), expected)
+        drawn = [
+            sunprint.Synthesizer(KNOWN, epsilon=1, ledger="none").fit(table).sample(9, to="pyarrow").schema.types
+            for table in (mixed, frame.assign(word=pd.Categorical(["yes"] * len(values))))
+        ]
+        self.assertEqual(*drawn)
+
+    def test_categories_of_numbers_dates_and_missing_ones(self) -> None:
+        for values, kind in [([7, 8, None], "Int64"), ([7.0, 8.5, None], "float64"), ([True, False, None], "boolean")]:
+            with self.subTest(kind=kind):
+                frame = of_objects([7, 8, None]).assign(word=pd.Series(values, dtype=kind))
+                categories = frame.assign(word=pd.Categorical(pd.Series(values, dtype=object)))
+                self.assertEqual(tallies(categories, KNOWN), tallies(frame, KNOWN))
+        moments = pd.Series([NOON, None, DAY])
+        for zone in (None, "UTC"):
+            stamps = moments if zone is None else moments.dt.tz_localize(zone)
+            frame = of_objects([7, 8, None]).assign(moment=stamps)
+            self.assertEqual(tallies(frame.assign(moment=stamps.astype("category")), KNOWN), tallies(frame, KNOWN))
+        empty = of_objects([7, 8]).assign(word=pd.Categorical([None, None]))
+        self.assertEqual(tallies(empty, KNOWN), tallies(of_objects([7, 8]).assign(word=None), KNOWN))
+
+
+class Batches(unittest.TestCase):
+    def test_one_missing_value_changes_the_type_of_a_chunk(self) -> None:
+        known = sunprint.Schema.build(
+            "chunks",
+            sunprint.integer("n", 0, 9, missing="allow"),
+            sunprint.categorical("c", ["1", "2"], missing="allow"),
+        )
+        whole = pl.DataFrame({"n": [1, 2, None, 4], "c": ["1", "2", None, "1"]})
+        expected = tallies(whole, known)
+        first = pd.DataFrame({"n": [1, 2], "c": [1, 2]})
+        later = pd.DataFrame({"n": [np.nan, 4], "c": [np.nan, 1]})
+        self.assertEqual([str(kind) for kind in (first.dtypes["n"], later.dtypes["n"])], ["int64", "float64"])
+        nullable = later.astype("Int64")
+        texts = pd.DataFrame({"n": [None, "4"], "c": [None, "1"]})
+        chunks: dict[str, Any] = {
+            "float": later,
+            "nullable": nullable,
+            "objects": later.astype(object),
+            "texts": texts,
+            "text objects": texts.astype(object),
+            "categories": later.astype("category"),
+            "text categories": texts.astype("category"),
+            "arrow": later.astype("Int64").convert_dtypes(dtype_backend="pyarrow"),
+            "polars": pl.from_pandas(nullable),
+            "polars floats": pl.DataFrame({"n": [float("nan"), 4.0], "c": [None, 1.0]}),
+            "polars texts": pl.from_pandas(texts),
+            "polars categories": pl.from_pandas(texts).with_columns(pl.col("c").cast(pl.Categorical)),
+            "polars objects": pl.DataFrame({"n": [None, 4], "c": pl.Series([None, 1], dtype=pl.Object)}),
+            "matrix": later.to_numpy(),
+            "masked": np.ma.MaskedArray([[0, 0], [4, 1]], mask=[[True, True], [False, False]]),
+            **{
+                f"pyarrow {kind}": pa.table({"n": pa.array([None, 4], pa.int8()), "c": pa.array([None, "1"], kind)})
+                for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string()))
+            },
+            "pyarrow others": pa.table({"n": pa.array([None, 4], pa.decimal128(5, 2)), "c": pa.array([None, 1.0])}),
+        }
+        for name, chunk in chunks.items():
+            for begun in (first, pl.from_pandas(first), pa.Table.from_pandas(first)):
+                with self.subTest(chunk=name, begun=type(begun)):
+                    self.assertEqual(tallies_of(lambda: iter([begun, chunk]), known), expected)
+        # Types that cannot be read: their values cannot.
+        unread = tallies(pl.DataFrame({"n": [1, 2, None, None], "c": ["1", "2", "?", "?"]}), known)
+        strange = pa.array([[1], [2]])
+        for name, chunk in {
+            "lists": pa.table({"n": strange, "c": strange}),
+            "structs": pl.DataFrame({"n": [{"a": 1}, {"a": 2}], "c": [{"a": 1}, {"a": 2}]}),
+            "bytes": np.array([[b"1", b"1"], [b"2", b"2"]]),
+            "intervals": pd.DataFrame({"n": pd.interval_range(0, 2), "c": pd.interval_range(0, 2)}),
+            "timedeltas": pd.DataFrame({"n": pd.to_timedelta([1, 2]), "c": pd.to_timedelta([1, 2])}),
+            "interval categories": pd.DataFrame({"n": pd.interval_range(0, 2), "c": pd.interval_range(0, 2)}).astype("category"),
+            "complex": np.full((2, 2), 1j),
+        }.items():
+            with self.subTest(chunk=name):
+                self.assertEqual(tallies_of(lambda: iter([first, chunk]), known), unread)
+
+    def test_chunks_of_a_fit(self) -> None:
+        frame = pandas_frame()
+        later = frame[1000:].astype({"age": float, "town": "category", "smokes": object})
+        later.iloc[3, 0] = np.nan
+        model = quiet().fit(iter([frame[:1000], later])).model_
+        self.assertEqual(model.rows, ROWS)
+        self.assertEqual([str(kind) for kind in model.sample(9).dtypes], [str(kind) for kind in frame.dtypes])
+
+    def test_numbers_that_a_type_does_not_reach(self) -> None:
+        known = sunprint.Schema.build("one", sunprint.continuous("x", 0, 1))
+        wide = np.array([[np.longdouble("1e4000")], [np.longdouble("0.5")]])
+        self.assertEqual(tallies(wide, known), tallies(np.array([[1.0], [0.5]]), known))
+
+
+def tallies_of(table: Callable[[], Any], known: sunprint.Schema) -> list[bytes]:
+    """`tallies` of something that is used up."""
+    found = []
+    for method in ("default", "paper"):
+        what = sunprint.Fit(known, epsilon=1, rows=1, method=method, ledger="none").next_pass()
+        assert what is not None
+        found.append(sunprint.tally(what, table()).to_secret_bytes())
+    return found
+
+
+def anything(chance: random.Random, depth: int = 0) -> Any:
+    """A random Python object."""
+    choice = chance.randrange(16 if depth < 3 else 12)
+    number = chance.choice([0, 1, -1, chance.randint(-(10**9), 10**9), chance.randint(-(10**30), 10**30), 10**400])
+    text = "".join(chr(chance.choice([chance.randrange(32, 127), chance.randrange(0x110000)])) for _ in range(chance.randrange(6)))
+    simple: list[Callable[[], Any]] = [
+        lambda: None,
+        lambda: number,
+        lambda: chance.random() * 10.0 ** chance.randint(-320, 300),
+        lambda: chance.choice([float("nan"), float("inf"), -0.0, True, False]),
+        lambda: text,
+        lambda: text.encode("utf-8", "surrogatepass"),
+        lambda: decimal.Decimal(chance.choice(["NaN", "sNaN", "-Infinity", "1e500", "0.1", str(number)])),
+        lambda: dt.datetime.min + dt.timedelta(seconds=chance.randrange(3 * 10**11)),
+        lambda: chance.choice([pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64(5, "D"), np.ma.masked]),
+        lambda: np.array([number % 100]).astype(chance.choice(list("bBhHiIlLefdg?"))).flat[0],
+        lambda: np.datetime64(chance.randint(-(2**62), 2**62), chance.choice(["Y", "D", "s", "ms", "ns", "as"])),
+        lambda: chance.choice([Hostile(), object(), int, ..., len, pd.Timestamp.max, dt.date.max, dt.time.max]),
+        lambda: [anything(chance, depth + 1) for _ in range(chance.randrange(3))],
+        lambda: tuple(anything(chance, depth + 1) for _ in range(chance.randrange(3))),
+        lambda: {"a": anything(chance, depth + 1)},
+        lambda: column([anything(chance, depth + 1) for _ in range(chance.randrange(3))]),
+    ]
+    return simple[choice]()
+
+
+class Anything(unittest.TestCase):
+    def test_no_object_makes_a_tally_fail(self) -> None:
+        """Random objects in columns of every kind, whole and in chunks; the number of rows is what it was."""
+        chance = random.Random(19)
+        what = sunprint.Fit(KNOWN, epsilon=1, rows=1, ledger="none").next_pass()
+        assert what is not None
+        for _ in range(300):
+            rows = chance.randrange(1, 40)
+            values = {name: [anything(chance) for _ in range(rows)] for name in KNOWN.columns}
+            frame = pd.DataFrame({name: pd.Series(column(some), dtype=object) for name, some in values.items()})
+            polars = pl.DataFrame([pl.Series(name, some, dtype=pl.Object) for name, some in values.items()])
+            whole = sunprint.tally(what, frame)
+            self.assertEqual(whole.rows, rows)
+            cut = chance.randrange(rows + 1)
+            parts = [frame[:cut], polars[cut:]]
+            # Where all objects of a column are of one type, a frame that chooses the type says the same.
+            for table in (polars, parts, frame.to_numpy(), frame.convert_dtypes(convert_string=False) if rows > 1 else frame):
+                self.assertEqual(sunprint.tally(what, table).rows, rows)
+            self.assertEqual(sunprint.tally(what, parts).to_secret_bytes(), whole.to_secret_bytes())
+
+
+class Arrow(InFolder):
+    def test_text_that_is_no_text_in_files(self) -> None:
+        """The same codes in Arrow's files as in frames, in CSV and in Parquet."""
+        known = sunprint.Schema.build("t", sunprint.categorical("c", ["a", "b"], other="b"), sunprint.integer("n", 0, 9))
+        numbers, odd = pa.array([1, 2, 3], pa.int64()), pa.py_buffer(b"a\xff\xfe\x80b")
+        expected = tallies(pa.table({"c": ["a", "?", "b"], "n": numbers}), known)
+        for kind, width in ((pa.string(), "<i4"), (pa.large_string(), "<i8")):
+            texts = pa.Array.from_buffers(kind, 3, [None, pa.py_buffer(np.array([0, 1, 4, 5], width).tobytes()), odd])
+            coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), texts)
+            for form in (texts, coded, texts.view(pa.binary() if kind == pa.string() else pa.large_binary()).cast(kind, safe=False)):
+                table = pa.table({"c": form, "n": numbers})
+                for name, opened in (("t.arrow", pa.ipc.new_file), ("t.arrows", pa.ipc.new_stream)):
+                    path = self.folder / name
+                    with opened(str(path), table.schema) as writer:
+                        writer.write_table(table)
+                    self.assertEqual(tallies(path, known), expected)
+                self.assertEqual(tallies(table, known), expected)
+
+    def test_broken_arrays_do_not_end_the_process(self) -> None:
+        """In a process of its own, so that a crash is seen as one."""
+        code = (
+            "import numpy as np, pandas as pd, pyarrow as pa, sunprint\n"
+            "from support import quiet\n"
+            "from test_refusals import beside, torn_keys, torn_texts\n"
+            "texts = [torn_texts(ends, kind) for kind in (pa.string(), pa.large_string()) for ends in\n"
+            "         ([0, 1 << 30, 4, 5], [0, 4, 1, 5], [0, -9, 4, 5], [0, 1, -(1 << 31), 5])]\n"
+            "def shifting(kind, width, ends):\n"
+            "    held = np.array([0, 1, 4, 5], width)\n"
+            "    array = pa.Array.from_buffers(kind, 3, [None, pa.py_buffer(held), pa.py_buffer(b'abcde')])\n"
+            "    table = beside(array)\n"
+            "    held[:] = ends\n"
+            "    return table\n"
+            "texts += [shifting(pa.string(), '<i4', [0, 1, 4, 1 << 30]), shifting(pa.string(), '<i4', [0, 1, 4, -5]),\n"
+            "          shifting(pa.large_string(), '<i8', [0, 1, 4, 1 << 50])]\n"
+            "def view(word):\n"
+            "    views = np.zeros((3, 4), '<i4'); views[1] = word\n"
+            "    return beside(pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(views), pa.py_buffer(b'x' * 20)]))\n"
+            "texts += [view([40, 0, 0, 0]), view([15, 0, 7, 0]), view([15, 0, 0, 1 << 30]), view([-1, 0, 0, 0]), torn_keys()]\n"
+            "torn = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int8()), texts[0]['town'].chunk(0), safe=False)\n"
+            "texts.append(beside(torn))\n"
+            "forms = [lambda t: t, lambda t: t.to_batches()[0], lambda t: t.to_reader(), lambda t: [t[:0], t],\n"
+            "         lambda t: t.to_pandas(types_mapper=pd.ArrowDtype) if False else t.slice(0),\n"
+            "         lambda t: Bare(t), lambda t: Single(t.to_batches()[0])]\n"
+            "class Bare:\n"
+            "    def __init__(self, t): self.t = t\n"
+            "    def __arrow_c_stream__(self, schema=None): return self.t.__arrow_c_stream__(schema)\n"
+            "class Single:\n"
+            "    def __init__(self, t): self.t = t\n"
+            "    def __arrow_c_array__(self, schema=None): return self.t.__arrow_c_array__(schema)\n"
+            "for number, table in enumerate(texts):\n"
+            "    long = number in (8, 10)\n"
+            "    for form in forms[:5] if long else forms:\n"
+            "        try:\n"
+            "            quiet().fit(form(table))\n"
+            "        except sunprint.DataError as error:\n"
+            "            assert 'is not valid Arrow' in error.sentence, error.sentence\n"
+            "        else:\n"
+            "            raise AssertionError(number)\n"
+            "print('all refused', len(texts))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "all refused 17"), done.stderr)
+
+    def test_what_stands_where_a_value_is_missing_does_not_matter(self) -> None:
+        """Arrow allows anything there: keys and views into nowhere."""
+        known = sunprint.Schema.build("t", sunprint.categorical("c", ["a", "b"], missing="allow"), sunprint.integer("n", 0, 9))
+        numbers, there = pa.array([1, 2, 3], pa.int64()), pa.py_buffer(bytes([0b101]))
+        expected = tallies(pa.table({"c": ["a", None, "b"], "n": numbers}), known)
+        views = np.zeros((3, 4), "<i4")
+        views[:, 0], views[0, 1], views[2, 1], views[1] = 1, ord("a"), ord("b"), -1
+        keys = pa.Array.from_buffers(pa.int8(), 3, [there, pa.py_buffer(np.array([0, 99, 1], "i1").tobytes())])
+        for column_of in (
+            pa.Array.from_buffers(pa.string_view(), 3, [there, pa.py_buffer(views.tobytes())]),
+            pa.DictionaryArray.from_arrays(keys, pa.array(["a", "b"]), safe=False),
+        ):
+            self.assertEqual(tallies(pa.table({"c": column_of, "n": numbers}), known), expected)
+
+    def test_chunks_of_dictionaries_that_do_not_fit_together(self) -> None:
+        known = sunprint.Schema.build("t", sunprint.categorical("c", ["a1", "b1"], other="b1"), sunprint.integer("n", 0, 9))
+        parts = [pa.array([f"{letter}{i}" for i in range(100)]).dictionary_encode() for letter in "abc"]
+        small = [pa.DictionaryArray.from_arrays(part.indices.cast(pa.int8()), part.dictionary) for part in parts]
+        coded = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array(small)))
+        frame = pd.DataFrame({"c": coded, "n": np.arange(300) % 10})
+        words = [word for part in parts for word in part.to_pylist()]
+        self.assertEqual(tallies(frame, known), tallies(pl.DataFrame({"c": words, "n": np.arange(300) % 10}), known))
+
+    def test_fields_that_say_that_nothing_is_missing(self) -> None:
+        frame = polars_frame()
+        table = pa.table(frame)
+        fields = [field.with_nullable(False) for field in table.schema]
+        strict = pa.Table.from_arrays([column.combine_chunks() for column in table.columns], schema=pa.schema(fields))
+        self.assertEqual(tallies(strict), tallies(frame))
+        self.assertEqual(tallies(strict.slice(7, 100)), tallies(frame[7:107]))
+        nested = strict.append_column("more", pa.array([[{"a": "x"}]] * ROWS))
+        self.assertEqual(quiet(ignore_extra=True).fit(nested).model_.schema, schema())
+
+
+if __name__ == "__main__":
+    unittest.main()
