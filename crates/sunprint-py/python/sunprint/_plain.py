@@ -169,7 +169,16 @@ def numpy_slice(array: Any, label: str, strict: bool = True) -> Slice:
         return lambda first, last: ("text", array[first:last].tolist(), None)
     if kind != "O" and strict:
         raise _unknown_type(label, array.dtype.name)
-    return lambda first, last: ("objects", _listed(array[first:last]), None)
+
+    def objects(first: int, last: int) -> tuple[str, Any, Any]:
+        part = array[first:last]
+        if not masked:
+            return "objects", _listed(part), None
+        # A masked array hands out its objects in arrays of its own.
+        gone = np.ma.getmaskarray(part)
+        return "objects", [None if missing else value for value, missing in zip(_listed(part.data), gone, strict=True)], None
+
+    return objects
 
 
 def _unknown_type(label: str, dtype: str) -> DataError:
