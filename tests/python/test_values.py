@@ -381,7 +381,7 @@ class Anything(unittest.TestCase):
             values = {name: [anything(chance) for _ in range(rows)] for name in KNOWN.columns}
             frame = pd.DataFrame({name: pd.Series(column(some), dtype=object) for name, some in values.items()})
             # polars itself asks the first object what it is, and some do not bear it.
-            polars = pl.DataFrame([pl.Series(name, [None, *some], dtype=pl.Object)[1:] for name, some in values.items()])
+            polars = pl.DataFrame([pl.Series(name, ["", *some], dtype=pl.Object)[1:] for name, some in values.items()])
             whole = sunprint.tally(what, frame)
             self.assertEqual(whole.rows, rows)
             cut = chance.randrange(rows + 1)
