@@ -187,7 +187,8 @@ fn text_of_an_arrow_file_need_not_be_text() {
                         | (DataType::Utf8View, PhysicalType::Utf8View)
                         | (DataType::Dictionary(..), PhysicalType::Dictionary { .. })
                 ));
-                let places: Vec<usize> = (0..written.len() - 4).filter(|&at| written[at..].starts_with(b"zqzq")).collect();
+                let places: Vec<usize> =
+                    (0..written.len() - 4).filter(|&at| written[at..].starts_with(b"zqzq")).collect();
                 assert_eq!(places.is_empty(), changed);
                 places.into_iter().for_each(|at| written[at..at + 4].copy_from_slice(b"\xff\xfe\xff\xfe"));
             }

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["Fit", "Model", "Pass", "Rows", "Schema", "Tally", "__version__", "check", "evaluate", "fit", "open_tally", "plan", "seal_tally", "sealed_cells", "spent", "tally_cells", "tally_marked", "wasserstein1"]
+__all__ = ["Fit", "Model", "Pass", "Rows", "Schema", "Tally", "__version__", "check", "evaluate", "fit", "open_tally", "plan", "seal_tally", "sealed_cells", "spent", "stumble", "tally_cells", "tally_marked", "wasserstein1"]
 
 __version__: str
 
