@@ -158,7 +158,7 @@ def numpy_slice(array: Any, label: str, strict: bool = True) -> Slice:
         # Half and long floats have no buffer that is understood everywhere.
         size = min(max(array.dtype.itemsize, 4), 8) if kind == "f" else array.dtype.itemsize
         word = f"{kind}{size}"
-        return lambda first, last: (word, plain(first, last, word), mask(first, last))
+        return lambda first, last: (word, numbers := plain(first, last, word), _gone(numbers, mask(first, last)))
     if kind == "b":
         return lambda first, last: ("b1", plain(first, last, "b1").view("u1"), mask(first, last))
     if kind == "M":
@@ -179,6 +179,17 @@ def numpy_slice(array: Any, label: str, strict: bool = True) -> Slice:
         return "objects", [None if missing else value for value, missing in zip(_listed(part.data), gone, strict=True)], None
 
     return objects
+
+
+def _gone(numbers: Any, mask: Any) -> Any:
+    """Where numbers are missing. Neither numpy nor pandas has another way to say so of a real number than not-a-number."""
+    import numpy as np
+
+    if numbers.dtype.kind != "f":
+        return mask
+    gone = np.isnan(numbers).view("u1")
+    gone = gone if mask is None else gone | mask
+    return gone if gone.any() else None
 
 
 def _unknown_type(label: str, dtype: str) -> DataError:

@@ -299,12 +299,10 @@ impl Gate {
         }
     }
 
-    /// Nothing, or blank text that is not listed. Where numbers stand for categories, not-a-number stands for none: many
-    /// libraries have no other way to say that a number is missing.
+    /// Nothing, or blank text that is not listed.
     pub(super) fn is_blank(&self, raw: Raw) -> bool {
         match (&self.way, raw) {
             (_, Raw::Empty) => true,
-            (Way::Ordered(_) | Way::OneHot(_) | Way::Boolean { .. }, Raw::Number(x)) => x.is_nan(),
             (Way::Ordered(list) | Way::OneHot(list), Raw::Text(text)) => text.trim().is_empty() && !list.has(text),
             (_, Raw::Text(text)) => text.trim().is_empty(),
             _ => false,
