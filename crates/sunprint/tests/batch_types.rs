@@ -110,7 +110,7 @@ fn decimal_256(values: [Option<i64>; 3]) -> Decimal256Array {
 fn mixed(values: Vec<Option<std::result::Result<i64, &str>>>) -> ArrayRef {
     let wholes: Int64Array = values.iter().filter_map(|value| value.and_then(Result::ok)).map(Some).collect();
     let texts: Vec<Option<&str>> =
-        values.iter().filter(|value| !matches!(value, Some(Ok(_)))).map(|value| value?.err()).collect();
+        values.iter().filter(|value| !matches!(value, Some(Ok(_)))).map(|value| value.and_then(Result::err)).collect();
     let (mut kinds, mut places, mut counts) = (Vec::new(), Vec::new(), [0, 0]);
     for value in &values {
         let kind = i8::from(!matches!(value, Some(Ok(_))));
