@@ -4,26 +4,29 @@
 //! and takes these tuples; see `python/sunprint/_plain.py`.
 
 use crate::capsules::import_array;
+use crate::errors::returned;
+use crate::{cells, tables};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, LargeStringArray, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer, ToByteSlice};
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyTuple};
 use std::sync::Arc;
 
-/// A column of the shell as an Arrow array; `None` for objects that are not text.
-pub(crate) fn import(column: &Bound<'_, PyTuple>) -> PyResult<Option<ArrayRef>> {
+/// A column of the shell as an Arrow array, with the type that is said of it. A column of Python objects has none: what is
+/// in it must not decide what is drawn.
+pub(crate) fn import(column: &Bound<'_, PyTuple>) -> PyResult<(DataType, ArrayRef)> {
     let (kind, data, extra): (String, Bound<'_, PyAny>, Bound<'_, PyAny>) = column.extract()?;
     let unknown = || PyTypeError::new_err("a column of an unknown kind");
-    Ok(Some(match kind.as_str() {
+    let array: ArrayRef = match kind.as_str() {
         "f4" => numbers::<Float32Type>(&data, &extra)?,
         "f8" => numbers::<Float64Type>(&data, &extra)?,
         "i1" => numbers::<Int8Type>(&data, &extra)?,
@@ -40,11 +43,17 @@ pub(crate) fn import(column: &Bound<'_, PyTuple>) -> PyResult<Option<ArrayRef>> 
             Arc::new(BooleanArray::new(truths.iter().map(|&truth| truth != 0).collect::<BooleanBuffer>(), nulls))
         }
         "time" => moments(&data, &extra)?,
-        "text" => return texts(&data, &extra),
-        "dictionary" => dictionary(&data, &extra)?,
-        "arrow" => import_array(&data)?.map_err(|_| unknown())?,
+        "text" => return Ok((DataType::LargeUtf8, cells::import(data.cast()?)?)),
+        "objects" => return Ok((DataType::Null, cells::import(data.cast()?)?)),
+        "dictionary" => return dictionary(&data, &extra),
+        "arrow" => {
+            let found = import_array(&data)?;
+            return returned(column.py(), found.map_err(tables::fault));
+        }
+        "frame" => return returned(column.py(), tables::only_column(&data)),
         _ => return Err(unknown()),
-    }))
+    };
+    Ok((array.data_type().clone(), array))
 }
 
 fn values<T: Element>(data: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
@@ -86,30 +95,18 @@ fn moments(data: &Bound<'_, PyAny>, extra: &Bound<'_, PyAny>) -> PyResult<ArrayR
     })
 }
 
-/// A list of texts with the mask of those that are missing. Half a character becomes U+FFFD, as it does in files.
-fn texts(data: &Bound<'_, PyAny>, extra: &Bound<'_, PyAny>) -> PyResult<Option<ArrayRef>> {
-    let missing = mask(extra)?;
-    let mut texts = arrow_array::builder::LargeStringBuilder::new();
-    for (i, item) in data.cast::<PyList>()?.iter().enumerate() {
-        if missing.as_ref().is_some_and(|missing| missing.is_null(i)) {
-            texts.append_null();
-        } else if let Ok(text) = item.cast::<PyString>() {
-            texts.append_value(text.to_string_lossy());
-        } else {
-            return Ok(None);
-        }
-    }
-    Ok(Some(Arc::new(texts.finish())))
-}
-
-/// 32-bit codes, of which negative ones are missing, and the texts that they stand for.
-fn dictionary(data: &Bound<'_, PyAny>, extra: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+/// 32-bit codes, and a list of what they stand for. A code that stands for nothing is missing.
+fn dictionary(data: &Bound<'_, PyAny>, extra: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayRef)> {
     let codes = values::<i32>(data)?;
-    let texts: Vec<String> = extra.extract()?;
-    let nulls = NullBuffer::new(codes.iter().map(|&code| code >= 0).collect());
+    let categories = cells::import(extra.cast()?)?;
+    let stands = |code: i32| usize::try_from(code).is_ok_and(|code| code < categories.len());
+    let nulls = NullBuffer::new(codes.iter().map(|&code| stands(code)).collect());
     let keys = PrimitiveArray::<Int32Type>::new(codes.into(), Some(nulls));
-    let array = DictionaryArray::try_new(keys, Arc::new(LargeStringArray::from(texts)));
-    Ok(Arc::new(array.map_err(|_| PyTypeError::new_err("a code stands for no category"))?))
+    let array = DictionaryArray::try_new(keys, categories);
+    let array = array.map_err(|_| PyTypeError::new_err("a code stands for no category"))?;
+    // Whether every category is text depends on the rows, and what is drawn must not.
+    let declared = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::LargeUtf8));
+    Ok((declared, Arc::new(array)))
 }
 
 /// Some arrays, one after the other, as a column for the shell.

@@ -1,15 +1,17 @@
 //! The native half of Sunprint for Python: conversions, and no arithmetic.
 //!
-//! Frames come in and go out through Arrow's C interface (`capsules`, the one file with `unsafe` code) or as plain
-//! buffers (`columns`); work runs without the interpreter's lock and can be interrupted (`watch`); an error is raised
+//! Frames come in and go out through Arrow's C interface (`capsules`, the one file with `unsafe` code, and `imported`,
+//! which checks what came) or as plain buffers and lists of objects (`columns`, `cells`); work runs without the interpreter's lock and can be interrupted (`watch`); an error is raised
 //! as one of the exceptions of `sunprint._errors`, and a bug as one that says nothing of a value (`errors`). The typed
 //! shell in `python/sunprint` is what users see.
 
 mod capsules;
+mod cells;
 mod columns;
 mod compare;
 mod errors;
 mod fit;
+mod imported;
 mod marked;
 mod model;
 mod options;
@@ -41,6 +43,8 @@ mod native {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::schema::Schema;
+    #[pymodule_export]
+    use crate::watch::stumble;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

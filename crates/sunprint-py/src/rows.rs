@@ -1,14 +1,13 @@
 //! Rows as Arrow batches: what is drawn, and what the shell makes of frames that do not speak Arrow.
 
 use crate::capsules::{export_schema, export_stream};
-use crate::{columns, errors};
+use crate::columns;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::sync::Arc;
-use sunprint::error::{Error, Kind};
 
 /// Rows in Arrow's form. Hand them to any library that takes the Arrow PyCapsule interface.
 #[pyclass(frozen, module = "sunprint")]
@@ -22,8 +21,17 @@ impl Rows {
         Rows { schema, batches }
     }
 
+    /// The columns, as they are said to be.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
     /// The batches, once more each time; nothing is copied.
-    pub(crate) fn reader(&self) -> Box<dyn RecordBatchReader + Send> {
+    pub(crate) fn batches(&self) -> Vec<RecordBatch> {
+        self.batches.clone()
+    }
+
+    fn reader(&self) -> Box<dyn RecordBatchReader + Send> {
         let batches = self.batches.clone().into_iter().map(Ok);
         Box::new(RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
     }
@@ -35,25 +43,18 @@ impl Rows {
 
 #[pymethods]
 impl Rows {
-    /// Rows from columns that do not speak Arrow, for the shell. `labels` name columns in errors.
+    /// Rows from columns that do not speak Arrow, for the shell.
     #[staticmethod]
-    fn from_columns(
-        py: Python<'_>,
-        names: Vec<String>,
-        parts: Vec<Bound<'_, PyTuple>>,
-        labels: Vec<String>,
-    ) -> PyResult<Rows> {
-        let mut arrays = Vec::with_capacity(parts.len());
-        for (part, label) in parts.iter().zip(&labels) {
-            arrays.push(columns::import(part)?.ok_or_else(|| {
-                let rule = format!("{label} of the table holds Python objects that are not text");
-                let hint = "turn it into numbers, dates or text first, for instance with `astype(str)`";
-                errors::raise(py, &Error::new(Kind::Data, rule).hint(hint))
-            })?);
-        }
-        let field = |(name, array): (&String, &ArrayRef)| Field::new(name, array.data_type().clone(), true);
-        let schema = Arc::new(Schema::new(names.iter().zip(&arrays).map(field).collect::<Vec<_>>()));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+    fn from_columns(names: Vec<String>, parts: Vec<Bound<'_, PyTuple>>) -> PyResult<Rows> {
+        let columns = parts.iter().map(columns::import).collect::<PyResult<Vec<_>>>()?;
+        let fields = |types: Vec<&DataType>| {
+            let field = |(name, data_type): (&String, &DataType)| Field::new(name, data_type.clone(), true);
+            Arc::new(Schema::new(names.iter().zip(types).map(field).collect::<Vec<_>>()))
+        };
+        // What is said of a column need not be the type that its values are read with.
+        let schema = fields(columns.iter().map(|(declared, _)| declared).collect());
+        let read = fields(columns.iter().map(|(_, array)| array.data_type()).collect());
+        let batch = RecordBatch::try_new(read, columns.into_iter().map(|(_, array)| array).collect());
         let uneven = |_| PyTypeError::new_err("the columns of a batch differ in length");
         Ok(Rows { schema, batches: vec![batch.map_err(uneven)?] })
     }

@@ -1,11 +1,11 @@
 //! What a table may be: a file, an object that speaks Arrow, or an iterator of such objects.
 
-use crate::capsules::{import_array, import_stream};
+use crate::capsules::{import_batch, import_stream};
 use crate::errors::foreign;
+use crate::imported::{Fault, as_bytes};
 use crate::rows::Rows;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch, new_empty_array};
+use arrow_schema::{DataType, Fields, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ impl Handed {
             }
             Handed::Frame(object) => {
                 let reader = Python::attach(|py| reader_of(object.bind(py)))?;
-                Batches::new(&reader.schema().fields().clone(), schema, PLACE, ignore_extra, Read(reader))
+                Batches::new(reader.schema.fields(), schema, PLACE, ignore_extra, reader.batches)
             }
             Handed::Parts { iterator, .. } => {
                 let mut parts = Parts { iterator: Some(iterator), current: None };
@@ -130,37 +130,60 @@ fn unreadable() -> Error {
         .hint("columns may hold numbers, booleans, dates or text; convert this one or drop it from the table")
 }
 
+/// Batches, and the columns that they are said to have.
+struct Reader {
+    schema: SchemaRef,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
+}
+
 /// The batches of an object that speaks Arrow.
-fn reader_of(object: &Bound<'_, PyAny>) -> Result<Box<dyn RecordBatchReader + Send>> {
+fn reader_of(object: &Bound<'_, PyAny>) -> Result<Reader> {
     let py = object.py();
     if let Ok(rows) = object.cast::<Rows>() {
-        return Ok(rows.get().reader());
+        let rows = rows.get();
+        return Ok(Reader { schema: rows.schema(), batches: Box::new(rows.batches().into_iter().map(Ok)) });
     }
     let raised = |error: PyErr| foreign(py, &error, "the table's own export to Arrow");
     let speaks = |name: &str| object.hasattr(name).map_err(raised);
     if speaks("__arrow_c_stream__")? {
-        let reader = import_stream(object).map_err(raised)?.map_err(|_| unreadable())?;
-        return Ok(Box::new(reader));
+        let stream = import_stream(object).map_err(raised)?.map_err(fault)?;
+        return Ok(Reader { schema: stream.schema(), batches: Box::new(stream.map(|batch| batch.map_err(fault))) });
     }
     if speaks("__arrow_c_array__")? {
-        let array = import_array(object).map_err(raised)?.map_err(|_| unreadable())?;
-        // A batch comes as an array of structs; a null struct would be a row without columns.
-        let batch = match array.data_type() {
-            DataType::Struct(_) if array.null_count() == 0 => RecordBatch::from(array.as_struct()),
-            _ => return Err(no_table()),
-        };
-        let schema = batch.schema();
-        return Ok(Box::new(arrow_array::RecordBatchIterator::new([Ok(batch)], schema)));
+        let (schema, batch) = import_batch(object).map_err(raised)?.map_err(fault)?;
+        return Ok(Reader { schema, batches: Box::new(std::iter::once(Ok(batch))) });
     }
     Err(no_table())
+}
+
+/// What is said of an object that speaks Arrow and cannot be read. Its own words are not repeated.
+pub(crate) fn fault(fault: Fault) -> Error {
+    match fault {
+        Fault::Type => unreadable(),
+        Fault::Reader => unread(),
+        Fault::Broken => broken(),
+        Fault::NoTable => no_table(),
+    }
 }
 
 /// The first column of an object that speaks Arrow, batch by batch.
 pub(crate) fn first_columns(
     object: &Bound<'_, PyAny>,
 ) -> Result<impl Iterator<Item = Result<ArrayRef>> + Send + use<>> {
-    let batches = Read(reader_of(object)?);
+    let batches = reader_of(object)?.batches;
     Ok(batches.map(|batch| batch?.columns().first().cloned().ok_or_else(no_table)))
+}
+
+/// The one column of an object that speaks Arrow, with its type, in one array: the shell has put its chunks together.
+pub(crate) fn only_column(object: &Bound<'_, PyAny>) -> Result<(DataType, ArrayRef)> {
+    let Reader { schema, mut batches } = reader_of(object)?;
+    let [field] = &schema.fields()[..] else { return Err(no_table()) };
+    let empty = || new_empty_array(&as_bytes(field.data_type()));
+    let array = match batches.next().transpose()? {
+        Some(batch) => batch.columns().first().cloned().ok_or_else(no_table)?,
+        None => empty(),
+    };
+    if batches.next().is_some() { Err(no_table()) } else { Ok((field.data_type().clone(), array)) }
 }
 
 fn no_table() -> Error {
@@ -168,26 +191,23 @@ fn no_table() -> Error {
         .hint("give a frame of polars, pandas, pyarrow or DuckDB, a numpy array, a file's path, or batches of those")
 }
 
-/// The batches of a foreign reader, without its words.
-struct Read(Box<dyn RecordBatchReader + Send>);
-
-impl Iterator for Read {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Result<RecordBatch>> {
-        self.0.next().map(|batch| batch.map_err(|_: ArrowError| unread()))
-    }
-}
-
 fn unread() -> Error {
     Error::new(Kind::Data, "the table's own reader failed while it was being read")
         .hint("its message is not repeated, for it may quote a value; read the table to its end outside of sunprint")
 }
 
+fn broken() -> Error {
+    Error::new(
+        Kind::Data,
+        "an array of the table is not valid Arrow: its offsets, keys or lengths contradict each other",
+    )
+    .hint("no library should make such a table; make it anew from its source, for instance from the file")
+}
+
 /// Batches that an iterator in Python makes, one after the other, on whichever thread wants the next.
 struct Parts {
     iterator: Option<Py<PyIterator>>,
-    current: Option<Box<dyn RecordBatchReader + Send>>,
+    current: Option<Reader>,
 }
 
 impl Parts {
@@ -197,12 +217,12 @@ impl Parts {
             Error::new(Kind::Data, "the iterator gives no batch")
                 .hint("a generator that was used up gives nothing more")
         })?;
-        let schema: SchemaRef = first.schema();
+        let fields = first.schema.fields().clone();
         self.current = Some(first);
-        Ok(schema.fields().clone())
+        Ok(fields)
     }
 
-    fn pull(&mut self) -> Result<Option<Box<dyn RecordBatchReader + Send>>> {
+    fn pull(&mut self) -> Result<Option<Reader>> {
         let Some(iterator) = &self.iterator else { return Ok(None) };
         let pulled = Python::attach(|py| match iterator.bind(py).clone().next() {
             None => Ok(None),
@@ -217,8 +237,8 @@ impl Parts {
 
     fn step(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some(batch) = self.current.as_mut().and_then(Iterator::next) {
-                return batch.map(Some).map_err(|_| unread());
+            if let Some(batch) = self.current.as_mut().and_then(|current| current.batches.next()) {
+                return batch.map(Some);
             }
             self.current = self.pull()?;
             if self.current.is_none() {

@@ -125,3 +125,10 @@ fn wait(watch: &Watch) -> bool {
     let waited = watch.wake.wait_timeout_while(finished, PATIENCE, |finished| !*finished);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
+
+/// Panics as work does that has a bug, so that tests can see what becomes of the words of a panic.
+#[pyfunction]
+pub(crate) fn stumble(py: Python<'_>, words: &str) -> PyResult<()> {
+    let words = words.to_string();
+    run(py, None, |_| std::panic::panic_any(words))
+}

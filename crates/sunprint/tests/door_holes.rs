@@ -140,6 +140,102 @@ fn text_of_a_parquet_file_need_not_be_text() {
     }
 }
 
+/// Texts of Arrow in every form, one of which is `zqzq` or bytes that are no text.
+#[test]
+fn text_of_an_arrow_file_need_not_be_text() {
+    let (folder, schema) = (tempfile::tempdir().unwrap(), labelled());
+    let row = |i: usize| ["y", "zqzq", "x", "y", "a text that stands outside of its view"][i % 5];
+    let texts: Vec<&str> = (0..600).map(row).collect();
+    let forms: [ArrayRef; 5] = [
+        Arc::new(StringArray::from(texts.clone())),
+        Arc::new(LargeStringArray::from(texts.clone())),
+        Arc::new(StringViewArray::from(texts.clone())),
+        Arc::new(texts.iter().copied().collect::<DictionaryArray<Int8Type>>()),
+        Arc::new(DictionaryArray::new(
+            (0..600).map(|i| (i % 5) as i8).collect::<PrimitiveArray<Int8Type>>(),
+            Arc::new(StringViewArray::from(texts[..5].to_vec())),
+        )),
+    ];
+    let expected: Vec<u32> = (0..600).map(|i| u32::from(row(i) == "y")).collect();
+    let list = ListArray::new(
+        Arc::new(Field::new("item", DataType::Utf8, true)),
+        arrow_buffer::OffsetBuffer::from_lengths(vec![1; 600]),
+        Arc::new(StringArray::from(texts)),
+        None,
+    );
+    for form in forms {
+        let kind = form.data_type().clone();
+        let columns: [(&str, ArrayRef); 3] =
+            [("a", Arc::new(Float64Array::from(vec![10.0; 600]))), ("c", form), ("more", Arc::new(list.clone()))];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        for (name, rows) in [("in.arrow", 600), ("many.arrow", 30), ("in.arrows", 30)] {
+            let path = folder.path().join(name);
+            let mut written = write_arrow(&batch, rows, name.ends_with('s'));
+            for changed in [false, true] {
+                std::fs::write(&path, &written).unwrap();
+                let input = Input::new(&path, None).ignoring_extra(true);
+                let table = Table::open(&input, &schema, &Silent).unwrap();
+                let strata: Vec<u32> = rows_of(&table);
+                assert_eq!(strata, expected, "{kind} {name} {changed}");
+                assert_eq!(check(&input, &schema, &Silent).unwrap().columns[1].unlisted, 240, "{kind} {name}");
+                // The model keeps the file's own type.
+                let text = Table::open(&input, &schema, &Silent).unwrap().layout().columns[1].physical;
+                assert!(matches!(
+                    (&kind, text),
+                    (DataType::Utf8, PhysicalType::Utf8)
+                        | (DataType::LargeUtf8, PhysicalType::LargeUtf8)
+                        | (DataType::Utf8View, PhysicalType::Utf8View)
+                        | (DataType::Dictionary(..), PhysicalType::Dictionary { .. })
+                ));
+                let places: Vec<usize> =
+                    (0..written.len() - 4).filter(|&at| written[at..].starts_with(b"zqzq")).collect();
+                assert_eq!(places.is_empty(), changed);
+                places.into_iter().for_each(|at| written[at..at + 4].copy_from_slice(b"\xff\xfe\xff\xfe"));
+            }
+        }
+    }
+}
+
+fn rows_of(table: &Table) -> Vec<u32> {
+    rows(table).into_iter().map(|row| row.1).collect()
+}
+
+fn write_arrow(batch: &RecordBatch, rows: usize, stream: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let parts = (0..batch.num_rows()).step_by(rows).map(|first| batch.slice(first, rows));
+    if stream {
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        parts.for_each(|part| writer.write(&part).unwrap());
+        writer.finish().unwrap();
+    } else {
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        parts.for_each(|part| writer.write(&part).unwrap());
+        writer.finish().unwrap();
+    }
+    bytes
+}
+
+/// Offsets that point outside of a text are no table: refused, as before, and not read.
+#[test]
+fn offsets_of_an_arrow_file_are_checked() {
+    let (folder, schema) = (tempfile::tempdir().unwrap(), labelled());
+    let offsets: Vec<u8> = [0i32, 1, 5, 6, 7].iter().flat_map(|end| end.to_le_bytes()).collect();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["y", "zqzq", "x", "y"]));
+    let numbers: ArrayRef = Arc::new(Float64Array::from(vec![10.0; 4]));
+    let batch = RecordBatch::try_from_iter([("a", numbers), ("c", texts)]).unwrap();
+    for (name, stream) in [("in.arrow", false), ("in.arrows", true)] {
+        let bytes = write_arrow(&batch, 4, stream);
+        let at = bytes.windows(offsets.len()).position(|window| window == offsets).unwrap();
+        for (place, end) in [(2, 1 << 30), (1, -1), (2, 0), (4, 1 << 30)] {
+            let mut bad = bytes.clone();
+            bad[at + 4 * place..][..4].copy_from_slice(&i32::to_le_bytes(end));
+            let path = file(&folder, name, &bad);
+            assert_eq!(sentence(&path, &schema), ": this is not a readable Arrow IPC file", "{name} {place} {end}");
+        }
+        assert_eq!(open_rows(&file(&folder, name, &bytes), &schema), 4);
+    }
+}
+
 #[test]
 fn a_dictionary_may_have_more_values_than_its_keys_count() {
     let (folder, schema) = (tempfile::tempdir().unwrap(), labelled());

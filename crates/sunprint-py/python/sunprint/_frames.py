@@ -79,8 +79,11 @@ def _pandas_type(dtype: Any) -> Any:
     return "category" if type(dtype).__name__ == "CategoricalDtype" else dtype
 
 
-def handed(table: object, schema: _native.Schema, origin: Origin | None = None) -> Any:
-    """A table as the native half takes it: a path, an object that speaks Arrow, or an iterator of batches."""
+def handed(table: object, schema: _native.Schema, origin: Origin | None = None, strict: bool = True) -> Any:
+    """A table as the native half takes it: a path, an object that speaks Arrow, or an iterator of batches.
+
+    If `strict`, types that cannot be read are refused; else all values of such a type are ones that cannot be read.
+    """
     if isinstance(table, str | os.PathLike):
         return os.fspath(table)
     kind = kind_of(table)
@@ -90,13 +93,17 @@ def handed(table: object, schema: _native.Schema, origin: Origin | None = None) 
     if kind in ("polars", "lazy"):
         return _plain.PolarsSlices(frame.collect() if kind == "lazy" else frame)
     if kind == "pandas":
-        return _plain.of_pandas(frame, schema.names)
+        return _plain.of_pandas(frame, schema.names, strict)
     if kind == "numpy":
-        return _plain.of_numpy(frame, schema.names)
+        return _plain.of_numpy(frame, schema.names, strict)
+    if kind in ("pyarrow", "batch"):
+        return _plain.checked(frame)
+    if kind == "reader":
+        return _plain.ArrowBatches(frame)
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return table
     if callable(table):
-        return handed(table(), schema, origin)
+        return handed(table(), schema, origin, strict)
     if isinstance(table, Iterable) and not isinstance(table, bytes | bytearray | memoryview | dict | set | frozenset):
         return _parts(iter(table), schema, origin)
     raise DataError(
@@ -106,12 +113,15 @@ def handed(table: object, schema: _native.Schema, origin: Origin | None = None) 
 
 
 def _parts(items: Iterator[object], schema: _native.Schema, origin: Origin | None) -> Iterator[Any]:
+    first = True
     for item in items:
-        part = handed(item, schema, origin)
-        origin = None
+        # The types of the first part are those of the table. What later ones have may depend on their rows, and is read
+        # as what it is.
+        part = handed(item, schema, origin, strict=first)
+        origin, first = None, False
         if isinstance(part, str):
             raise DataError("a batch of a table cannot be a file", "give the files one by one, or as one frame")
-        if isinstance(part, _plain.Pieces | _plain.PolarsSlices):
+        if isinstance(part, _plain.Pieces | _plain.PolarsSlices | _plain.ArrowBatches):
             yield from part
         else:
             yield part
@@ -166,7 +176,7 @@ def _to_numpy(rows: _native.Rows, dtype: Any) -> Any:
             if values.dtype.kind in "iub":
                 values = values.astype(float)
             values[missing] = numpy.datetime64("NaT") if values.dtype.kind == "M" else (None if values.dtype.kind == "O" else numpy.nan)
-        columns.append(values)
+        columns.append(values.astype(object) if dtype == object and not named else values)
     if named:
         out = numpy.empty(len(rows), dtype=dtype)
         for name, values in zip(rows.names, columns, strict=True):

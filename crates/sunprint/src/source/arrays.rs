@@ -6,11 +6,13 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::{Schema, dates::DAY};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
-use arrow_array::{Array, GenericBinaryArray, PrimitiveArray};
+use arrow_array::{Array, GenericBinaryArray, PrimitiveArray, UnionArray};
+use arrow_buffer::i256;
 use arrow_schema::{DataType, Fields, TimeUnit};
 use std::ops::Range;
 
@@ -51,7 +53,12 @@ fn word(data_type: &DataType) -> String {
     short.trim().to_string()
 }
 
-/// Calls `f` with the number in the range and the value, for every row of it.
+/// A value that is neither a number, a truth value, a date nor text: the letter that stands for bytes that are no text. It
+/// is no number, and no category that anybody lists.
+const UNREADABLE: Raw<'static> = Raw::Text("\u{fffd}");
+
+/// Calls `f` with the number in the range and the value, for every row of it. Whatever the type is: a value of one that
+/// cannot be read is a value that cannot be read.
 #[inline]
 pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(usize, Raw)) {
     match array.data_type() {
@@ -69,8 +76,17 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
         DataType::UInt64 => numbers::<UInt64Type>(array.as_primitive(), rows, f, |x| {
             i64::try_from(x).map_or(Raw::Number(x as f64), Raw::Integer)
         }),
+        &DataType::Decimal32(_, scale) => {
+            numbers::<Decimal32Type>(array.as_primitive(), rows, f, |x| Raw::Number(f64::from(x) / unit(scale)));
+        }
+        &DataType::Decimal64(_, scale) => {
+            numbers::<Decimal64Type>(array.as_primitive(), rows, f, |x| Raw::Number(x as f64 / unit(scale)));
+        }
+        &DataType::Decimal256(_, scale) => {
+            numbers::<Decimal256Type>(array.as_primitive(), rows, f, |x| Raw::Number(wide(x) / unit(scale)))
+        }
         &DataType::Decimal128(_, scale) => {
-            let unit = 10f64.powi(i32::from(scale));
+            let unit = unit(scale);
             numbers::<Decimal128Type>(array.as_primitive(), rows, f, |x| match i64::try_from(x) {
                 Ok(whole) if scale == 0 => Raw::Integer(whole),
                 _ => Raw::Number(x as f64 / unit),
@@ -109,8 +125,16 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
             let array = array.as_string_view().clone().to_binary_view();
             texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
         }
+        DataType::Binary => {
+            let array = array.as_binary::<i32>();
+            texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
+        }
         DataType::LargeBinary => {
             let array = array.as_binary::<i64>();
+            texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
+        }
+        DataType::BinaryView => {
+            let array = array.as_binary_view();
             texts(rows, f, |row| (!array.is_null(row)).then(|| array.value(row)));
         }
         DataType::Dictionary(..) => {
@@ -122,15 +146,39 @@ pub(super) fn for_each(array: &dyn Array, rows: Range<usize>, mut f: impl FnMut(
             keys.iter().enumerate().for_each(|(i, &key)| {
                 if part.is_null(i) {
                     f(i, Raw::Empty);
+                } else if values.is_empty() {
+                    f(i, UNREADABLE);
                 } else {
                     let f: &mut dyn FnMut(usize, Raw) = &mut |_, raw| f(i, raw);
                     for_each(values, key..key + 1, f);
                 }
             });
         }
-        // Refused with the layout, before any row is read.
-        _ => rows.enumerate().for_each(|(i, _)| f(i, Raw::Empty)),
+        DataType::Union(..) => mixed(array.as_union(), rows, &mut f),
+        // A column without a type has no values.
+        DataType::Null => rows.enumerate().for_each(|(i, _)| f(i, Raw::Empty)),
+        // Refused with the layout, before any row is read, in the first batch of a table; later ones are what they are.
+        _ => rows.enumerate().for_each(|(i, row)| f(i, if array.is_null(row) { Raw::Empty } else { UNREADABLE })),
     }
+}
+
+/// Values each of which has a type of its own.
+fn mixed(array: &UnionArray, rows: Range<usize>, f: &mut dyn FnMut(usize, Raw)) {
+    for (i, row) in rows.enumerate() {
+        let (values, at) = (array.child(array.type_id(row)), array.value_offset(row));
+        let f: &mut dyn FnMut(usize, Raw) = &mut |_, raw| f(i, raw);
+        for_each(values.as_ref(), at..at + 1, f);
+    }
+}
+
+/// The real number nearest to a whole one, about.
+fn wide(x: i256) -> f64 {
+    let (low, high) = x.to_parts();
+    x.to_i128().map_or_else(|| high as f64 * 2f64.powi(128) + low as f64, |x| x as f64)
+}
+
+fn unit(scale: i8) -> f64 {
+    10f64.powi(i32::from(scale))
 }
 
 /// The second that a moment lies in.

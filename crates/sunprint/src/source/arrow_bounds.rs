@@ -13,6 +13,7 @@
 //!
 //! What was really written as a table is never refused, whatever its values, but for longer ones without any value.
 
+use super::arrow_bytes::{Mark, change, marks};
 use super::arrow_needs::needs;
 use super::room;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -115,12 +116,16 @@ impl Allowance {
     }
 }
 
-/// Whether every batch of a file is in it, and can be unpacked.
-pub(super) fn file_fits(file: &mut (impl Read + Seek)) -> io::Result<bool> {
-    Ok(file_claims(file)?.is_some())
+/// What stands in the footer of a file.
+pub(super) struct Footer {
+    /// The columns.
+    pub(super) fields: Fields,
+    /// The bytes that make texts bytes, by their places in the file.
+    pub(super) marks: Vec<Mark>,
 }
 
-fn file_claims(file: &mut (impl Read + Seek)) -> io::Result<Option<()>> {
+/// The footer of a file, if every batch of the file is in it and can be unpacked.
+pub(super) fn file_fits(file: &mut (impl Read + Seek)) -> io::Result<Option<Footer>> {
     let end = file.seek(SeekFrom::End(0))?;
     let Some(before) = end.checked_sub(4 + LETTERS as u64) else { return Ok(None) };
     file.seek(SeekFrom::Start(before))?;
@@ -130,7 +135,9 @@ fn file_claims(file: &mut (impl Read + Seek)) -> io::Result<Option<()>> {
     let Some(start) = before.checked_sub(length) else { return Ok(None) };
     let footer = part(file, start, length)?;
     let Ok(footer) = root_as_footer(&footer) else { return Ok(None) };
-    let Some(Ok(schema)) = footer.schema().map(try_fb_to_schema) else { return Ok(None) };
+    let Some(written) = footer.schema() else { return Ok(None) };
+    let Ok(schema) = try_fb_to_schema(written) else { return Ok(None) };
+    let marks = marks(&written, start);
     let mut allowance = Allowance::new();
     let mut left = end;
     for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
@@ -154,7 +161,7 @@ fn file_claims(file: &mut (impl Read + Seek)) -> io::Result<Option<()>> {
             return Ok(None);
         }
     }
-    Ok(Some(()))
+    Ok(Some(Footer { fields: schema.fields, marks }))
 }
 
 /// Some bytes of a file, or fewer where it ends.
@@ -171,12 +178,14 @@ fn message(bytes: &[u8]) -> Option<Message<'_>> {
     root_as_message(rest.get(4..)?).ok()
 }
 
-/// A stream of messages that ends with an error before a batch that cannot be unpacked is complete.
+/// A stream of messages that ends with an error before a batch that cannot be unpacked is complete. Texts are passed on as
+/// bytes.
 pub(super) struct Bounded<R> {
     inner: R,
     /// The beginning of a message, as far as it has not been passed on.
     head: Cursor<Vec<u8>>,
     body: Body,
+    /// The columns, with texts as texts.
     fields: Option<Fields>,
     allowance: Allowance,
 }
@@ -195,6 +204,11 @@ impl<R: Read> Bounded<R> {
         Bounded { inner, head, body, fields: None, allowance: Allowance::new() }
     }
 
+    /// The columns, once their message was read.
+    pub(super) fn fields(&self) -> Option<&Fields> {
+        self.fields.as_ref()
+    }
+
     /// Reads the beginning of the next message. The end of a stream, and one that was cut off, are passed on.
     fn begin(&mut self) -> io::Result<()> {
         let mut head = Vec::new();
@@ -207,19 +221,23 @@ impl<R: Read> Bounded<R> {
         let read = self.inner.by_ref().take(length).read_to_end(&mut head)? as u64;
         self.body = Body::default();
         if length > 0 && read == length {
-            self.body = self.check(&head).ok_or(io::ErrorKind::InvalidData)?;
+            self.body = self.check(&mut head).ok_or(io::ErrorKind::InvalidData)?;
         }
         self.head = Cursor::new(head);
         self.complete()
     }
 
-    fn check(&mut self, head: &[u8]) -> Option<Body> {
+    fn check(&mut self, head: &mut [u8]) -> Option<Body> {
         let message = message(head)?;
-        if let Some(schema) = message.header_as_schema() {
-            self.fields = Some(try_fb_to_schema(schema).ok()?.fields);
-        }
         let length = u64::try_from(message.bodyLength()).ok()?;
-        Some(Body { at: 0, length, claims: Claims::of(&message, length, self.fields.as_ref())? })
+        let Some(schema) = message.header_as_schema() else {
+            return Some(Body { at: 0, length, claims: Claims::of(&message, length, self.fields.as_ref())? });
+        };
+        self.fields = Some(try_fb_to_schema(schema).ok()?.fields);
+        // The message stands at the end of its bytes, behind its length.
+        let marks = marks(&schema, (head.len() - schema._tab.buf().len()) as u64);
+        change(&marks, 0, head);
+        Some(Body { at: 0, length, claims: Claims::default() })
     }
 
     /// At the end of a body all of its claims are known.

@@ -2,13 +2,14 @@
 
 use super::arrays;
 use super::arrow_bounds::{Bounded, file_fits};
+use super::arrow_bytes::{Changed, Mark};
 use super::chunks::{Taker, Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::plan::Plan;
 use super::{Layout, Progress, Unit, threads, words};
 use crate::door::Door;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::schema::Schema;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -30,6 +31,8 @@ pub(super) struct ArrowFile {
     batch: Option<RecordBatch>,
     /// The number of batches, where several readers can each read their own.
     shareable: usize,
+    /// What makes texts bytes, for these readers.
+    marks: Vec<Mark>,
     /// Rows that one worker takes at a time.
     slice: usize,
 }
@@ -40,30 +43,34 @@ impl ArrowFile {
         let unreadable = |fault: std::io::Error| words::unreadable(&place, &fault);
         // The file form begins with these letters, the stream form never does.
         let mut first = [0u8; 6];
-        let mut shareable = 0;
         let opened = match input.open()? {
             Opened::File { mut file, .. } => {
                 let is_file = file.read_exact(&mut first).is_ok() && first == *b"ARROW1";
                 file.rewind().map_err(unreadable)?;
                 let file = BufReader::with_capacity(1 << 18, file);
-                if is_file { begin_file(file, Some(&mut shareable)) } else { begin_stream(file) }
+                if is_file { begin_file(file) } else { begin_stream(file) }
             }
             Opened::Stream(mut stream) => {
                 let mut begun = Vec::new();
                 stream.by_ref().take(6).read_to_end(&mut begun).map_err(unreadable)?;
                 if begun == b"ARROW1" {
                     stream.read_to_end(&mut begun).map_err(unreadable)?;
-                    begin_file(Cursor::new(begun), None)
+                    begin_file(Cursor::new(begun)).map(|begun| Begun { shareable: 0, ..begun })
                 } else {
                     begin_stream(BufReader::new(Cursor::new(begun).chain(stream)))
                 }
             }
         };
-        let (fields, batches) = opened.ok_or_else(|| words::damaged(&place, "Arrow IPC"))?;
+        let begun = opened.ok_or_else(|| words::damaged(&place, "Arrow IPC"))?;
+        let Begun { fields, batches, shareable, marks } = begun;
         let numbers = input.wanted(fields.iter().map(|field| field.name().as_str()), schema);
         let layout = arrays::layout(&fields, &numbers, schema, &place)?;
         let slice = most_rows(schema.map_or(1, Schema::width)).min(SLICE);
-        Ok(ArrowFile { place, layout, numbers, batches, batch: None, shareable, slice })
+        Ok(ArrowFile { place, layout, numbers, batches, batch: None, shareable, marks, slice })
+    }
+
+    fn damaged(&self) -> Error {
+        words::damaged(&self.place, "Arrow IPC")
     }
 
     /// The next few rows.
@@ -77,41 +84,35 @@ impl ArrowFile {
             match guarded(|| self.batches.next()) {
                 Some(None) => return Ok(None),
                 Some(Some(Ok(batch))) => {
-                    self.batch =
-                        Some(batch.project(&self.numbers).map_err(|fault| fault_of(&self.place, Some(fault)))?);
+                    self.batch = Some(batch.project(&self.numbers).map_err(|_| self.damaged())?);
                 }
-                Some(Some(Err(fault))) => return Err(fault_of(&self.place, Some(fault))),
-                None => return Err(fault_of(&self.place, None)),
+                // The library's own words are not shown: they might quote what they stumbled over.
+                Some(Some(Err(_))) | None => return Err(self.damaged()),
             }
         }
     }
 }
 
-/// Why a batch cannot be read. The library's own words are not shown: they might quote what they stumbled over.
-fn fault_of(place: &str, fault: Option<ArrowError>) -> Error {
-    if fault.is_some_and(|fault| fault.to_string().to_ascii_lowercase().contains("utf8")) {
-        return Error::new(Kind::Data, "a text column is not UTF-8 text")
-            .at(place)
-            .hint("write the file again with UTF-8 text");
-    }
-    words::damaged(place, "Arrow IPC")
+/// What was learnt before the first batch.
+struct Begun {
+    fields: arrow_schema::Fields,
+    batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
+    shareable: usize,
+    marks: Vec<Mark>,
 }
 
-type Begun = (arrow_schema::Fields, Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>);
-
-fn begin_file(mut source: impl Read + Seek + Send + 'static, count: Option<&mut usize>) -> Option<Begun> {
-    guarded(|| file_fits(&mut source))?.ok().filter(|fits| *fits)?;
-    source.rewind().ok()?;
+fn begin_file(mut source: impl Read + Seek + Send + 'static) -> Option<Begun> {
+    let footer = guarded(|| file_fits(&mut source))?.ok()??;
+    let source = Changed::new(source, footer.marks.clone()).ok()?;
     let reader = guarded(|| FileReader::try_new(source, None))?.ok()?;
-    if let Some(count) = count {
-        *count = reader.num_batches();
-    }
-    Some((reader.schema().fields().clone(), Box::new(reader)))
+    let shareable = reader.num_batches();
+    Some(Begun { fields: footer.fields, batches: Box::new(reader), shareable, marks: footer.marks })
 }
 
 fn begin_stream(source: impl Read + Send + 'static) -> Option<Begun> {
     let reader = guarded(|| StreamReader::try_new(Bounded::new(source), None))?.ok()?;
-    Some((reader.schema().fields().clone(), Box::new(reader)))
+    let fields = reader.get_ref().fields()?.clone();
+    Some(Begun { fields, batches: Box::new(reader), shareable: 0, marks: Vec::new() })
 }
 
 pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
@@ -144,26 +145,27 @@ fn by_batches(
     takers: &dyn Takers,
     encode: impl Fn(&mut Box<dyn Taker + '_>, u64, &RecordBatch) -> Result<()> + Sync,
 ) -> Result<()> {
-    let (numbers, place, slice) = (&file.numbers, &file.place, file.slice);
+    let (numbers, marks, place, slice) = (&file.numbers, &file.marks, &file.place, file.slice);
     let begin = || -> std::result::Result<_, ArrowError> {
-        FileReader::try_new(BufReader::with_capacity(1 << 18, File::open(path)?), Some(numbers.clone()))
+        let file = Changed::new(BufReader::with_capacity(1 << 18, File::open(path)?), marks.clone())?;
+        FileReader::try_new(file, Some(numbers.clone()))
     };
-    let next = |reader: &mut FileReader<BufReader<File>>, index: usize| {
+    let next = |reader: &mut FileReader<Changed<BufReader<File>>>, index: usize| {
         reader.set_index(index)?;
         reader.next().transpose()
     };
-    let damaged = |fault: Option<ArrowError>| fault_of(place, fault);
+    let damaged = || words::damaged(place, "Arrow IPC");
     let mut batches = 0..file.shareable;
     threads::share(
         |_| Ok(batches.next()),
         || (takers.taker(), None),
         |(taker, reader), number, index| {
             if reader.is_none() {
-                *reader = Some(guarded(begin).ok_or_else(|| damaged(None))?.map_err(|fault| damaged(Some(fault)))?);
+                *reader = Some(guarded(begin).ok_or_else(damaged)?.map_err(|_| damaged())?);
             }
-            let Some(reader) = reader else { return Err(damaged(None)) };
-            let read = guarded(|| next(reader, index)).ok_or_else(|| damaged(None))?;
-            let batch = read.map_err(|fault| damaged(Some(fault)))?.ok_or_else(|| damaged(None))?;
+            let Some(reader) = reader else { return Err(damaged()) };
+            let read = guarded(|| next(reader, index)).ok_or_else(damaged)?;
+            let batch = read.map_err(|_| damaged())?.ok_or_else(damaged)?;
             for (part, first) in (0..batch.num_rows()).step_by(slice).enumerate() {
                 let rows = batch.slice(first, slice.min(batch.num_rows() - first));
                 encode(taker, (number << 32) + part as u64, &rows)?;

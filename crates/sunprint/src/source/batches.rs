@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::tally::{Fingerprint, Marker, Pass, Tally};
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Fields, SchemaRef};
+use arrow_schema::{Fields, SchemaRef};
 use std::ops::Range;
 
 /// Rows that one worker takes at a time, at most.
@@ -26,7 +26,8 @@ pub(super) const SLICE: usize = 8192;
 pub struct Batches {
     place: String,
     layout: Layout,
-    /// The names and types that every batch must have.
+    /// The columns that every batch must have. Their types may differ from batch to batch, for they depend on the rows in
+    /// some libraries: one missing value makes whole numbers real ones.
     fields: Fields,
     /// The columns that are read, by their numbers.
     numbers: Vec<usize>,
@@ -38,6 +39,9 @@ pub struct Batches {
 impl Batches {
     /// Refuses columns that are not those of the schema, and types that cannot hold what it says. `place` names the table
     /// in errors; with `ignore_extra`, columns that the schema does not describe are left out.
+    ///
+    /// Every batch must have columns of these names in this order. Which types they have there is up to each batch: a
+    /// value goes through the door as what it is, and one of a type that cannot be read as a value that cannot be read.
     pub fn new(
         fields: &Fields,
         schema: &Schema,
@@ -93,13 +97,11 @@ impl Batches {
             let Some(batch) = guarded(|| self.batches.next()).ok_or_else(unread)?.transpose()? else {
                 return Ok(None);
             };
-            // Whether a field says that it may have nulls depends on the rows, in some libraries.
-            let alike = |one: &Field, other: &Field| (one.name(), one.data_type()) == (other.name(), other.data_type());
             let schema = batch.schema();
-            let same_length = schema.fields().len() == self.fields.len();
-            if !same_length || !schema.fields().iter().zip(&self.fields).all(|(one, other)| alike(one, other)) {
+            let names = schema.fields().iter().map(|field| field.name());
+            if !names.eq(self.fields.iter().map(|field| field.name())) {
                 return Err(refused("a batch has other columns than the first")
-                    .hint("every batch of a table must have the same columns, with the same types"));
+                    .hint("every batch of a table must have the same columns, in the same order"));
             }
             self.rest = Some(batch.project(&self.numbers).map_err(|_| unread())?);
         }

@@ -5,6 +5,7 @@
 
 mod arrays;
 mod arrow_bounds;
+mod arrow_bytes;
 mod arrow_in;
 mod arrow_needs;
 mod arrow_out;
