@@ -225,8 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn two_system_streams_differ() {
-        let (mut one, mut two) = (Entropy::from_system().unwrap(), Entropy::from_system().unwrap());
+    fn no_two_releases_have_the_same_coins() {
+        let (mut one, mut two) = (Coins::fresh().unwrap(), Coins::fresh().unwrap());
         assert_ne!([one.next_u128(), one.next_u128()], [two.next_u128(), two.next_u128()]);
+    }
+
+    /// What a fork would copy: in a build without test doubles a kernel is nothing but its log.
+    #[test]
+    fn a_kernel_holds_no_key_between_releases() {
+        let kernel = Kernel::new().unwrap();
+        assert!(kernel.source_holds_nothing() && !Kernel::seeded(1).source_holds_nothing());
     }
 }

@@ -122,6 +122,14 @@ impl Kernel {
     }
 }
 
+#[cfg(test)]
+impl Kernel {
+    /// Whether nothing of the noise is in the memory of this kernel.
+    pub(super) fn source_holds_nothing(&self) -> bool {
+        matches!(self.source, Source::System)
+    }
+}
+
 /// Single draws for audits and measurements; there is no charge because there is no private value.
 #[cfg(any(test, feature = "seam"))]
 impl Kernel {
