@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 import sunprint
-from support import ROWS, InFolder, polars_frame, schema
+from support import ROWS, InFolder, counted, polars_frame, schema
 
 
 def begun(**parameters: object) -> sunprint.Fit:
@@ -155,14 +155,17 @@ class Forks(InFolder):
         return in_a_child(lambda: self.absorbed(fit).finish()._native.to_json().encode(), self.folder / "answer")
 
     def test_children_of_one_fit_draw_different_noise(self) -> None:
-        """The rows are the same, so that models differ by their noise alone. At an epsilon of 0.1 a count has noise of scale
-        20 or more: eight of them are equal by chance with a probability below 2e-13."""
+        """The rows are the same, so that models differ by their noise alone. At an epsilon of 1 a count has noise of scale 2 or
+        more, equal in two models with a probability below 0.14, and a pass of counts has sixteen of them or more: a false
+        alarm has a probability below 1e-12. The other passes release sums, with noise of 10,000 values or more each."""
         for method in ("default", "paper", "cube", "gaussian"):
             for passes in (0, 1):
                 with self.subTest(method=method, passes=passes):
-                    fit = self.absorbed(begun(method=method, epsilon="0.1"), passes)
-                    if fit.next_pass() is None:
+                    fit = self.absorbed(begun(method=method), passes)
+                    if (what := fit.next_pass()) is None:
                         continue
+                    if any(cells in json.loads(what.texts()[0])["work"] for cells in ("Cells", "Grid")):
+                        self.assertGreaterEqual(len(counted(sunprint.tally(what, self.path))), 16 * 8)
                     models = [self.finished(fit) for _ in range(3)]
                     self.assertTrue(all(json.loads(model)["release"] for model in models))
                     self.assertEqual(len(set(models)), 3, "noise was repeated")

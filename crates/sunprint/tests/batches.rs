@@ -12,7 +12,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::run::{draw_batches, run, write_rows};
 use sunprint::schema::Schema;
 use sunprint::source::*;
-use sunprint::tally::{FitName, Facets, KEY_BYTES, Marker, Pass, Work};
+use sunprint::tally::{Facets, FitName, KEY_BYTES, Marker, Pass, Work};
 
 const ROWS: usize = 40_000;
 
