@@ -23,7 +23,7 @@
 pub mod bounds;
 pub mod broken;
 mod event;
-mod flaws;
+pub mod flaws;
 pub mod noise;
 pub mod open;
 pub mod report;

@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
 
 /// What goes into which ledger.
 pub(crate) struct Charge {
-    ledger: Option<PathBuf>,
+    pub(crate) ledger: Option<PathBuf>,
     request: Request,
 }
 

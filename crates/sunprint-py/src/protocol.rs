@@ -9,9 +9,10 @@ use crate::watch;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use sunprint::error::{Error, Kind, Result};
-use sunprint::ledger::Reservation;
+use sunprint::ledger::{Entry, Ledger};
 use sunprint::source::Layout;
 use sunprint::{fit, tally};
 
@@ -33,7 +34,8 @@ impl Pass {
     fn from_text(py: Python<'_>, pass_: &str, schema: &str) -> PyResult<Pass> {
         let read = || -> Result<Pass> {
             let (pass, schema) = (tally::Pass::from_json(pass_)?, sunprint::schema::Schema::parse(schema, "the pass")?);
-            if (pass.width, pass.schema_strata()) != (schema.width(), schema.strata()) {
+            let shape = (pass.width, pass.schema_strata()) == (schema.width(), schema.strata());
+            if !shape || pass.schema != fit::digest_of(&schema) {
                 return Err(Error::new(Kind::Protocol, "the pass and its schema do not belong together"));
             }
             Ok(Pass { inner: Arc::new(Described { pass, schema }) })
@@ -181,10 +183,47 @@ pub(crate) struct Fit {
 enum State {
     /// Nothing is reserved yet.
     Fresh(Box<(fit::Fit, Charge)>),
-    /// The charge stands in the ledger, if there is one, and is marked as spent with the first tally.
-    Running(Box<fit::Fit>, Option<Reservation>),
+    /// The charge stands in the ledger, if there is one.
+    Running(Box<fit::Fit>, Paid),
     /// Finished, or broken.
     Over,
+}
+
+/// How the charge of a running fit stands.
+enum Paid {
+    /// No ledger hears of it.
+    Nowhere,
+    /// Reserved, and marked as spent with the first tally. The file is opened again for that: the process may fork before,
+    /// and a connection of SQLite must not be used on the other side.
+    Reserved(PathBuf, Entry),
+    /// Spent, by the process with this number.
+    Spent(u32),
+}
+
+impl Paid {
+    /// Reserves a charge, and says that the rows are about to be read, so that nothing gives it back.
+    fn reserved(charge: &Charge) -> Result<Paid> {
+        let (Some(mut reservation), Some(path)) = (charge.reserve()?, &charge.ledger) else { return Ok(Paid::Nowhere) };
+        reservation.opened()?;
+        Ok(Paid::Reserved(path.clone(), reservation.entry().clone()))
+    }
+
+    /// Marks a reserved charge as spent. One entry pays for one release: of several processes that forked from one another
+    /// the ledger lets one spend it, and later passes are for that one too.
+    fn spend(&mut self) -> Result<()> {
+        let here = std::process::id();
+        match self {
+            Paid::Nowhere => Ok(()),
+            Paid::Reserved(path, entry) => {
+                Ledger::open_existing(path)?.spend(entry)?;
+                *self = Paid::Spent(here);
+                Ok(())
+            }
+            Paid::Spent(process) if *process == here => Ok(()),
+            Paid::Spent(_) => Err(Error::new(Kind::Protocol, "the charge of this fit was spent in another process")
+                .hint("a fit that is copied by a fork goes on in one process alone; begin another one in each")),
+        }
+    }
 }
 
 #[pymethods]
@@ -219,17 +258,14 @@ impl Fit {
                 && let State::Fresh(fresh) = std::mem::replace(&mut *state, State::Over)
             {
                 let (fit, charge) = *fresh;
-                // The parts are about to be read, wherever they are, so that nothing gives the charge back.
-                let reserved = charge.reserve().and_then(|mut reservation| {
-                    reservation.as_mut().map_or(Ok(()), Reservation::opened).map(|()| reservation)
-                });
-                match reserved {
-                    Ok(reservation) => {
-                        let fit = match &reservation {
-                            Some(reservation) => fit.recorded(reservation.entry().clone()),
-                            None => fit,
+                // The parts are about to be read, wherever they are.
+                match Paid::reserved(&charge) {
+                    Ok(paid) => {
+                        let fit = match &paid {
+                            Paid::Reserved(_, entry) => fit.recorded(entry.clone()),
+                            _ => fit,
                         };
-                        *state = State::Running(Box::new(fit), reservation);
+                        *state = State::Running(Box::new(fit), paid);
                     }
                     Err(error) => {
                         // Nothing was measured: whoever mends the ledger may ask again.
@@ -251,11 +287,11 @@ impl Fit {
         let tally = contained(py, || tally.get().copy())?;
         watch::run(py, progress, |_| {
             let mut state = self.state();
-            let State::Running(fit, reservation) = &mut *state else { return Err(over()) };
+            let State::Running(fit, paid) = &mut *state else { return Err(over()) };
+            // What does not belong here is refused before anything is spent, in the ledger too.
+            fit.admits(&tally)?;
             // Noise is drawn where a tally is absorbed, and nowhere else: this is the last moment before the first.
-            if let Some(mut reservation) = reservation.take()
-                && let Err(error) = reservation.spend()
-            {
+            if let Err(error) = paid.spend() {
                 *state = State::Over;
                 return Err(error);
             }
@@ -268,7 +304,7 @@ impl Fit {
         contained(py, || {
             let mut state = self.state();
             match std::mem::replace(&mut *state, State::Over) {
-                State::Running(fit, None) if fit.next_pass().is_none() => {
+                State::Running(fit, _) if fit.next_pass().is_none() => {
                     let model = fit.finish()?;
                     Ok(Model { inner: self.layout.clone().map_or(model.clone(), |layout| model.with_layout(layout)) })
                 }

@@ -30,7 +30,7 @@ use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::Centre;
-use crate::tally::{ClampedSums, ClippedMoments, Facets, MOST_ROWS, Marginals, Pass, Tally, Work};
+use crate::tally::{ClampedSums, ClippedMoments, Digest, Facets, FitName, MOST_ROWS, Marginals, Pass, Tally, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
@@ -44,6 +44,9 @@ pub struct Fit {
     rows: u64,
     kernel: Kernel,
     stage: Stage,
+    /// Its name and the digest of its schema, which every pass carries, and the number of the next pass.
+    name: FitName,
+    schema_digest: Digest,
     number: u32,
     /// What divides the strata of the schema, once that is chosen.
     facets: Facets,
@@ -159,9 +162,10 @@ impl Fit {
                 Stage::Measure(Box::new(stage))
             }
         };
-        let facets = Facets::default();
-        let evidence = Evidence::default();
-        let mut fit = Fit { schema: schema.clone(), plan, rows, kernel, stage, number: 1, facets, receipt, evidence };
+        let (name, schema_digest) = (FitName::fresh()?, digest_of(schema));
+        let (facets, evidence, schema) = (Facets::default(), Evidence::default(), schema.clone());
+        let mut fit =
+            Fit { schema, plan, rows, kernel, stage, name, schema_digest, number: 1, facets, receipt, evidence };
         fit.skip_centre()?;
         Ok(fit)
     }
@@ -198,23 +202,22 @@ impl Fit {
         // Labels are counted as they are: the tree may ask for the columns of facets itself, where that helps.
         let divided = !matches!(self.stage, Stage::Labels(_));
         let facets = if divided { self.facets.clone() } else { Facets::default() };
-        Some(Pass::new(self.number, self.schema.width(), self.schema.strata(), facets, work))
+        let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), facets, work);
+        Some(pass.of_fit(self.name, self.schema_digest))
     }
 
-    /// Takes the merged tally of the current pass and spends that pass's charges on it.
+    /// Whether [`Fit::absorb`] would take this tally: spends nothing.
     ///
-    /// A tally of another pass, or of another number of rows, is refused before anything is spent; n and the shape of a
-    /// tally are public.
-    pub fn absorb(&mut self, tally: Tally) -> Result<()> {
-        self.absorb_watched(tally, &|_, _| {})
-    }
-
-    /// The same, with someone who watches the search for the nearest measure, the one step of a fit that may take long
-    /// after the rows were read: `watch(done, whole)`. Both are made of released numbers.
-    pub fn absorb_watched(&mut self, tally: Tally, watch: &dyn Fn(u64, u64)) -> Result<()> {
+    /// # Errors
+    /// [`Kind::Protocol`] for a tally of another fit, of another pass or of another number of rows, and where no pass is
+    /// left. All of these are public.
+    pub fn admits(&self, tally: &Tally) -> Result<()> {
         let pass = self.next_pass().ok_or_else(|| Error::new(Kind::Protocol, "this fit has no pass left to absorb"))?;
-        if (tally.number, tally.shape()) != (pass.number, pass.empty().shape()) {
-            return Err(Error::new(Kind::Protocol, "the tally answers another pass than the current one"));
+        if let Some(apart) = tally.origin.apart(&pass.origin()) {
+            return Err(apart.refused(
+                "the tally belongs to another fit than this one",
+                "the tally answers another pass than the current one",
+            ));
         }
         if tally.rows != self.rows {
             return Err(Error::new(
@@ -223,6 +226,22 @@ impl Fit {
             )
             .hint("tally every part of the table exactly once"));
         }
+        Ok(())
+    }
+
+    /// Takes the merged tally of the current pass and spends that pass's charges on it.
+    ///
+    /// A tally of another fit, of another pass, or of another number of rows, is refused before anything is spent: see
+    /// [`Fit::admits`]. Every release gets noise of its own, also in processes that forked from the one where the fit
+    /// began; but each of them then releases, and each costs its ε.
+    pub fn absorb(&mut self, tally: Tally) -> Result<()> {
+        self.absorb_watched(tally, &|_, _| {})
+    }
+
+    /// The same, with someone who watches the search for the nearest measure, the one step of a fit that may take long
+    /// after the rows were read: `watch(done, whole)`. Both are made of released numbers.
+    pub fn absorb_watched(&mut self, tally: Tally, watch: &dyn Fn(u64, u64)) -> Result<()> {
+        self.admits(&tally)?;
         let answer = Sensitive::new(tally.answer);
         self.number += 1;
         let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
@@ -250,6 +269,11 @@ impl Fit {
                 .hint("absorb a tally for every pass that `next_pass` gives")),
         }
     }
+}
+
+/// The digest of a schema, as passes carry it.
+pub fn digest_of(schema: &Schema) -> Digest {
+    Digest::of(schema.to_toml().as_bytes())
 }
 
 /// The rules behind [`Plan::check`].

@@ -29,6 +29,7 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         ("the same charge used twice", flaws::charge_used_twice(pure)),
         ("centre released twice", flaws::centre_released_twice(pure)),
         ("seed reused", flaws::seed_reused(pure)),
+        ("key repeated after a fork", flaws::forked(pure, flaws::Keys::Repeated)),
     ];
     let others = [
         ("Lap_Z(1/ε) as the paper prints it", stages::lattice(Neighbours::one_row_strata(), half)),

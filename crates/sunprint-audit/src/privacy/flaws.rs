@@ -154,6 +154,43 @@ pub fn seed_reused(terms: Terms) -> Trial {
     })
 }
 
+/// Where two processes that forked from one another get their keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// Each release its own, as the kernel does it.
+    Own,
+    /// One that was drawn before the fork.
+    Repeated,
+}
+
+/// Two processes that forked from one another count the cells of two neighbouring tables. One table is known, so that what
+/// is released of it costs nothing; the other is the known one or its neighbour. Under one key the noise of both is the
+/// same, and the releases differ in exactly the cells that the row left and entered.
+pub fn forked(terms: Terms, keys: Keys) -> Trial {
+    let exact = stages::leaves(&Neighbours::opposite_corners(), 3);
+    let purse = terms.purse();
+    let scale = 2.0 / terms.claim().epsilon;
+    trial("counts of two processes", terms, QUICK, move |noise, side| {
+        let mut kernel = noise.kernel();
+        let mut release = |counts: &[u64]| {
+            let input = Sensitive::new(counts.to_vec());
+            kernel.histograms("counts", input, 1, purse.charge()).expect("a charge").into_inner()
+        };
+        let tables = [&exact[0], &exact[side as usize]];
+        let [known, secret] = match keys {
+            Keys::Own => tables.map(|counts| release(counts)),
+            Keys::Repeated => {
+                let noise = release(&vec![0; exact[0].len()]);
+                tables.map(|counts| counts.iter().zip(&noise).map(|(&count, noise)| count as i64 + noise).collect())
+            }
+        };
+        let cells = secret.iter().zip(&exact[0]).zip(&exact[1]);
+        let loss: f64 = cells.map(|((&z, &a), &b)| likelihood(true, z as f64, a as f64, b as f64)).sum();
+        let moved = known.iter().zip(&secret).filter(|(a, b)| a != b).count();
+        vec![moved as f64, loss / scale]
+    })
+}
+
 /// One Wishart matrix instead of a difference (order 2): the noise is never negative, so its support tells the tables
 /// apart. The rows are the two unit vectors; s = 1/ε as for the difference.
 pub fn one_sided_wishart(terms: Terms) -> Trial {

@@ -10,11 +10,11 @@ const HEAD: usize = 4 + 4 + 1;
 struct Wire(Vec<u8>);
 
 impl Wire {
-    /// Behind the head, the number of the pass and the number of rows.
+    /// Behind the head, the number of the pass, the number of rows, the name of the fit and the digest of the pass.
     fn new(tally: &Tally) -> Wire {
         let mut wire = Wire(tally.to_secret_bytes());
         wire.0.drain(..HEAD);
-        wire.take::<16>();
+        wire.take::<{ 8 + 8 + 16 + 32 }>();
         wire
     }
 

@@ -82,7 +82,7 @@ class Fit:
     def absorb(self, tally: Tally) -> None:
         """Takes the merged tally of the whole table, and adds the noise.
 
-        A tally of another pass, or of another number of rows, is refused before anything is spent.
+        A tally of another fit, of another pass, or of another number of rows, is refused before anything is spent.
         """
         with listening(self._progress) as listener:
             self._native.absorb(tally, listener)

@@ -29,7 +29,7 @@ use num_bigint::BigUint;
 
 use super::budget::{Charge, Privacy};
 use super::kernel::{Entry, Kernel};
-use super::scale::Sampler;
+use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
 use crate::wipe::Wiped;
@@ -58,9 +58,9 @@ impl Kernel {
         let l1 = BigUint::from(sensitivity);
         let sampler = Sampler::new(&charge, &l1, &l1.pow(2), 1)?;
         let (sensitivity, noise) = (format!("one number by at most {sensitivity}"), sampler.describe());
-        self.record(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge);
+        let coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let value = value.open();
-        Ok(Released::new(self.entropy().map_or(value, |entropy| sampler.draw(entropy).added_to(value))))
+        Ok(Released::new(coins.map_or(value, |mut coins| sampler.draw(&mut coins).added_to(value))))
     }
 
     /// Releases integers each of which a replaced row moves by at most `entry_sensitivity`.
@@ -81,10 +81,9 @@ impl Kernel {
         let sampler = Sampler::new(&charge, &(&each * entries), &(each.pow(2) * entries), 1)?;
         let sensitivity = format!("each of {entries} numbers by at most {entry_sensitivity}");
         let noise = sampler.describe();
-        self.record(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge);
-        if let Some(entropy) = self.entropy() {
+        if let Some(mut coins) = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)? {
             for value in &mut values {
-                *value = sampler.draw(entropy).added_to(*value);
+                *value = sampler.draw(&mut coins).added_to(*value);
             }
         }
         Ok(Released::new(values))
@@ -109,9 +108,9 @@ impl Kernel {
         let sampler = Sampler::new(&charge, &moved, &moved, 1)?;
         let sensitivity = format!("in each of {histograms} histograms one count down and one up, by 1");
         let noise = sampler.describe();
-        self.record(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge);
+        let mut coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let counts = Wiped(counts.open());
-        Ok(Released::new(self.noisy(&sampler, &counts)))
+        Ok(Released::new(noisy(coins.as_deref_mut(), &sampler, &counts)))
     }
 
     /// Releases the packed lower triangle of a symmetric `order` × `order` matrix (entry (i, j), j ≤ i, at
@@ -144,13 +143,12 @@ impl Kernel {
         let diagonal = Sampler::new(&charge, &l1, &l2, slack)?;
         let sensitivity = format!("each entry of a symmetric matrix of order {order} by at most {entry_sensitivity}");
         let noise = format!("{}; diagonal: {}", off_diagonal.describe(), diagonal.describe());
-        self.record(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge);
-        if let Some(entropy) = self.entropy() {
+        if let Some(mut coins) = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)? {
             let mut entries = lower.iter_mut();
             for i in 0..order {
                 for (j, value) in entries.by_ref().take(i + 1).enumerate() {
                     let sampler = if i == j { &diagonal } else { &off_diagonal };
-                    *value = sampler.draw(entropy).added_to(*value);
+                    *value = sampler.draw(&mut coins).added_to(*value);
                 }
             }
         }

@@ -59,20 +59,19 @@ impl Kernel {
                 let need = round_up(BigUint::from(span) * amount.den(), amount.num().into(), Laplace::LIMIT - 28)?;
                 let scale = need.max(Ratio::whole(2 * u128::from(d)));
                 let noise = format!("cube, scale {scale}");
-                self.record(Entry { stage, mechanism: "cube", sensitivity, noise }, &charge);
-                if let Some(entropy) = self.entropy() {
+                if let Some(mut coins) = self.spend(Entry { stage, mechanism: "cube", sensitivity, noise }, &charge)? {
                     let laplace = Laplace::new(scale);
-                    add_cube_noise(&laplace, entropy, &mut sums);
+                    add_cube_noise(&laplace, &mut coins, &mut sums);
                 }
             }
             Privacy::Concentrated => {
                 let l2_squared = BigUint::from(span).pow(2) * d;
                 let sampler = Sampler::new(&charge, &BigUint::ZERO, &l2_squared, 1)?;
                 let noise = sampler.describe();
-                self.record(Entry { stage, mechanism: "gaussian", sensitivity, noise }, &charge);
-                if let Some(entropy) = self.entropy() {
+                let entry = Entry { stage, mechanism: "gaussian", sensitivity, noise };
+                if let Some(mut coins) = self.spend(entry, &charge)? {
                     for sum in &mut sums {
-                        *sum = clamp_to_i64(sampler.draw(entropy).added_to((*sum).into()));
+                        *sum = clamp_to_i64(sampler.draw(&mut coins).added_to((*sum).into()));
                     }
                 }
             }

@@ -2,13 +2,76 @@
 //!
 //! The mechanisms' proofs speak of ideal coins. ChaCha20 under a 256-bit key from the operating system replaces them:
 //! to tell the difference is to break the cipher. There is no way to set the key in a release build.
+//!
+//! # Noise never repeats
+//! Two releases of neighbouring tables with the same coins differ by exactly the row that was to be hidden. So every
+//! release has a key of its own:
+//!
+//! * **A key is born with a release and dies with it.** [`super::Kernel`] holds no key. The one way to coins is
+//!   `Kernel::spend`, which writes one line into the log and draws one key; the [`Coins`] that it gives belong to that
+//!   call of that mechanism and are dropped when it returns. Nothing keeps them: they have no copy, no bytes and no
+//!   serialised form.
+//! * **So what is copied between two releases holds no key.** A process that forks before a fit, within one, or twice,
+//!   leaves in each child a kernel without a key, and each child asks the operating system for its own. No process id is
+//!   compared, which could come round again.
+//! * **No release is copied while it runs.** A fork copies the memory of all threads, but only the thread that called it
+//!   goes on in the child. If that is another thread than the mechanism's, the copy of the mechanism's never takes another
+//!   step, and what it had drawn is never used. And the mechanism's own thread does not call it: between `spend` and the
+//!   return of a mechanism runs no code of a caller, only the samplers of this room.
+//! * **Different keys.** The operating system's generator gives different bytes to every call, in whatever process and
+//!   thread. Two of 2⁴⁰ keys are equal with a probability below 2⁻¹⁷⁶.
+//!
+//! A virtual machine that is cloned together with the generator of its operating system is beyond this; see
+//! docs/threat-model.md.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use super::kernel::Kernel;
 use crate::error::{Error, Kind, Result};
 
 const WORDS: usize = 64;
+
+/// The coins of one release: see the proof above. They borrow the kernel, which so cannot begin another release meanwhile.
+pub(in crate::privacy) enum Coins<'a> {
+    /// Under a key of their own.
+    Fresh(Box<Entropy>, PhantomData<&'a mut Kernel>),
+    /// The next of a seeded stream, for tests.
+    #[cfg(any(test, feature = "seam"))]
+    Seeded(&'a mut Entropy),
+}
+
+impl Coins<'_> {
+    /// Under a key that the operating system gives now.
+    pub fn fresh() -> Result<Self> {
+        Ok(Coins::Fresh(Box::new(Entropy::from_system()?), PhantomData))
+    }
+}
+
+impl Deref for Coins<'_> {
+    type Target = Entropy;
+
+    fn deref(&self) -> &Entropy {
+        match self {
+            Coins::Fresh(entropy, _) => entropy,
+            #[cfg(any(test, feature = "seam"))]
+            Coins::Seeded(entropy) => entropy,
+        }
+    }
+}
+
+impl DerefMut for Coins<'_> {
+    fn deref_mut(&mut self) -> &mut Entropy {
+        match self {
+            Coins::Fresh(entropy, _) => entropy,
+            #[cfg(any(test, feature = "seam"))]
+            Coins::Seeded(entropy) => entropy,
+        }
+    }
+}
 
 /// A stream of uniform 64-bit words.
 pub(in crate::privacy) struct Entropy {
@@ -22,7 +85,7 @@ pub(in crate::privacy) struct Entropy {
 
 impl Entropy {
     /// Keyed by the operating system.
-    pub fn from_system() -> Result<Entropy> {
+    fn from_system() -> Result<Entropy> {
         let mut key = [0u8; 32];
         getrandom::fill(&mut key)
             .map_err(|error| Error::new(Kind::Io, format!("the operating system gave no random bytes: {error}")))?;
@@ -162,8 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn two_system_streams_differ() {
-        let (mut one, mut two) = (Entropy::from_system().unwrap(), Entropy::from_system().unwrap());
+    fn no_two_releases_have_the_same_coins() {
+        let (mut one, mut two) = (Coins::fresh().unwrap(), Coins::fresh().unwrap());
         assert_ne!([one.next_u128(), one.next_u128()], [two.next_u128(), two.next_u128()]);
+    }
+
+    /// What a fork would copy: in a build without test doubles a kernel is nothing but its log.
+    #[test]
+    fn a_kernel_holds_no_key_between_releases() {
+        let kernel = Kernel::new().unwrap();
+        assert!(kernel.source_holds_nothing() && !Kernel::seeded(1).source_holds_nothing());
     }
 }

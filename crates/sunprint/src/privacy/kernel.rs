@@ -1,15 +1,18 @@
-//! The kernel: holds the entropy, adds the noise, writes down what was spent.
+//! The kernel: asks for coins, adds the noise, writes down what was spent.
 
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Charge, Privacy};
+use super::entropy::Coins;
+#[cfg(any(test, feature = "seam"))]
 use super::entropy::Entropy;
 use super::ratio::Ratio;
 use crate::error::{Error, Kind, Result};
 
 /// The only object that turns [`super::Sensitive`] into [`super::Released`].
 ///
-/// It takes its randomness from the operating system. In a build without the `seam` feature it cannot be seeded:
+/// It takes its randomness from the operating system, anew for every release, and holds none in between: so neither a fork
+/// nor any other copy of a process repeats its noise. In a build without the `seam` feature it cannot be seeded:
 /// ```
 /// let kernel = sunprint::privacy::Kernel::new()?;
 /// assert!(kernel.log().is_empty());
@@ -21,7 +24,10 @@ pub struct Kernel {
 }
 
 enum Source {
-    Live(Box<Entropy>),
+    /// A key for every release, from the operating system.
+    System,
+    #[cfg(any(test, feature = "seam"))]
+    Seeded(Box<Entropy>),
     #[cfg(any(test, feature = "seam"))]
     Quiet,
 }
@@ -52,12 +58,13 @@ pub(super) struct Entry<'a> {
 }
 
 impl Kernel {
-    /// A kernel with fresh entropy from the operating system.
+    /// A kernel that draws a key from the operating system for every release, and not before.
     ///
     /// # Errors
-    /// [`Kind::Io`] where the operating system gives no random bytes.
+    /// [`Kind::Io`] where the operating system gives no random bytes: it is asked for some, which nobody uses, so that
+    /// this is said before a row is read and before anything is spent.
     pub fn new() -> Result<Kernel> {
-        Ok(Kernel { source: Source::Live(Box::new(Entropy::from_system()?)), log: Vec::new() })
+        Coins::fresh().map(|_| Kernel { source: Source::System, log: Vec::new() })
     }
 
     /// For tests: adds no noise at all, and logs everything. **Not private.**
@@ -69,7 +76,7 @@ impl Kernel {
     /// For tests: the same noise for the same seed. **Not private.**
     #[cfg(any(test, feature = "seam"))]
     pub fn seeded(seed: u64) -> Kernel {
-        Kernel { source: Source::Live(Box::new(Entropy::seeded(seed))), log: Vec::new() }
+        Kernel { source: Source::Seeded(Box::new(Entropy::seeded(seed))), log: Vec::new() }
     }
 
     /// Everything spent so far, in order.
@@ -77,12 +84,14 @@ impl Kernel {
         &self.log
     }
 
-    /// Where the noise comes from; none in the quiet double.
-    pub(super) fn entropy(&mut self) -> Option<&mut Entropy> {
+    /// The coins of one release; none in the quiet double.
+    fn coins(&mut self) -> Result<Option<Coins<'_>>> {
         match &mut self.source {
-            Source::Live(entropy) => Some(entropy),
+            Source::System => Coins::fresh().map(Some),
             #[cfg(any(test, feature = "seam"))]
-            Source::Quiet => None,
+            Source::Seeded(entropy) => Ok(Some(Coins::Seeded(entropy))),
+            #[cfg(any(test, feature = "seam"))]
+            Source::Quiet => Ok(None),
         }
     }
 
@@ -98,8 +107,9 @@ impl Kernel {
         Ok(())
     }
 
-    /// Writes down what is spent. Called once by every mechanism, before it adds noise.
-    pub(super) fn record(&mut self, entry: Entry<'_>, charge: &Charge) {
+    /// Writes down what is spent, and gives the coins of this one release. Called once by every mechanism, before it adds
+    /// noise; the coins live no longer than the mechanism runs.
+    pub(super) fn spend(&mut self, entry: Entry<'_>, charge: &Charge) -> Result<Option<Coins<'_>>> {
         self.log.push(Spent {
             stage: entry.stage.into(),
             mechanism: entry.mechanism.into(),
@@ -108,28 +118,46 @@ impl Kernel {
             sensitivity: entry.sensitivity,
             noise: entry.noise,
         });
+        self.coins()
+    }
+}
+
+#[cfg(test)]
+impl Kernel {
+    /// Whether nothing of the noise is in the memory of this kernel.
+    pub(super) fn source_holds_nothing(&self) -> bool {
+        matches!(self.source, Source::System)
     }
 }
 
 /// Single draws for audits and measurements; there is no charge because there is no private value.
 #[cfg(any(test, feature = "seam"))]
 impl Kernel {
+    /// The coins of one draw, which nothing is released with.
+    ///
+    /// # Panics
+    /// Where the operating system gives no random bytes.
+    fn drawn<T: Default>(&mut self, draw: impl FnOnce(&mut Entropy) -> T) -> T {
+        let coins = self.coins().expect("the operating system gives random bytes");
+        coins.map_or_else(T::default, |mut coins| draw(&mut coins))
+    }
+
     /// One draw of the discrete Laplace law; 0 from a quiet kernel.
     pub fn draw_laplace(&mut self, scale: Ratio) -> i128 {
         let laplace = super::laplace::Laplace::new(scale);
-        self.entropy().map_or(0, |entropy| laplace.draw(entropy).added_to(0))
+        self.drawn(|coins| laplace.draw(coins).added_to(0))
     }
 
     /// One draw of the discrete Gaussian law; 0 from a quiet kernel.
     pub fn draw_gaussian(&mut self, sigma_squared: Ratio) -> i128 {
         let gaussian = super::gaussian::Gaussian::new(sigma_squared);
-        self.entropy().map_or(0, |entropy| gaussian.draw(entropy).added_to(0))
+        self.drawn(|coins| gaussian.draw(coins).added_to(0))
     }
 
     /// One standard normal, cut off after 48 binary places; 0 from a quiet kernel.
     pub fn draw_normal(&mut self) -> i128 {
-        self.entropy().map_or(0, |entropy| {
-            let normal = super::normal::Normal::<64>::draw(entropy);
+        self.drawn(|coins| {
+            let normal = super::normal::Normal::<64>::draw(coins);
             let (negative, whole) = (normal.negative, i128::from(normal.whole));
             let magnitude = whole << 48 | i128::from(normal.into_digits().0 >> 16);
             if negative { -magnitude } else { magnitude }

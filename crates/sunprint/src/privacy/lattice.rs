@@ -28,7 +28,7 @@ use num_bigint::BigUint;
 
 use super::budget::Charge;
 use super::kernel::{Entry, Kernel};
-use super::scale::Sampler;
+use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
 use crate::wipe::Wiped;
@@ -92,7 +92,7 @@ impl Kernel {
         };
         let levels = 1 + usize::from(root.is_some());
         let sensitivity = format!("one count down and one up, by 1, on each of {levels} released levels");
-        self.record(Entry { stage, mechanism: "lattice counts", sensitivity, noise }, &charge);
+        let mut coins = self.spend(Entry { stage, mechanism: "lattice counts", sensitivity, noise }, &charge)?;
 
         let mut rest = counts.as_slice();
         let mut released = Vec::with_capacity(shares.sizes.len());
@@ -101,8 +101,8 @@ impl Kernel {
             rest = others;
             // A saturating sum moves by no more than its parts do.
             let sum = mine.iter().fold(0_u64, |sum, &count| sum.saturating_add(count));
-            let root = root.as_ref().map(|sampler| self.noisy(sampler, &[sum])[0]);
-            released.push(StratumCells { root, cells: self.noisy(&cells, mine) });
+            let root = root.as_ref().map(|sampler| noisy(coins.as_deref_mut(), sampler, &[sum])[0]);
+            released.push(StratumCells { root, cells: noisy(coins.as_deref_mut(), &cells, mine) });
         }
         Ok(Released::new(released))
     }

@@ -125,15 +125,15 @@ impl Kernel {
                     "Wishart difference of order {order}, scale {s}, rounded to multiples of 2^{}",
                     grid.exponent
                 );
-                self.record(Entry { stage, mechanism: "wishart difference", sensitivity, noise }, &charge);
-                if let Some(entropy) = self.entropy() {
-                    let mut normals = Normals::draw(entropy, order);
-                    normals.add_to(entropy, &mut lower, grid, Precision::USUAL, threads(order));
+                let entry = Entry { stage, mechanism: "wishart difference", sensitivity, noise };
+                if let Some(mut coins) = self.spend(entry, &charge)? {
+                    let mut normals = Normals::draw(&mut coins, order);
+                    normals.add_to(&mut coins, &mut lower, grid, Precision::USUAL, threads(order));
                 }
             }
             NoiseScale::Gaussian { sigma_squared } => {
                 let noise = format!("discrete Gaussian, variance {sigma_squared}, twice that on the diagonal");
-                self.record(Entry { stage, mechanism: "gaussian", sensitivity, noise }, &charge);
+                let mut coins = self.spend(Entry { stage, mechanism: "gaussian", sensitivity, noise }, &charge)?;
                 let double = sigma_squared.checked_mul(Ratio::whole(2)).ok_or_else(|| {
                     Error::new(
                         Kind::Budget,
@@ -141,12 +141,12 @@ impl Kernel {
                     )
                 })?;
                 let (off_diagonal, diagonal) = (Gaussian::new(sigma_squared), Gaussian::new(double));
-                if let Some(entropy) = self.entropy() {
+                if let Some(coins) = &mut coins {
                     let mut entries = lower.iter_mut();
                     for i in 0..order {
                         for (j, entry) in entries.by_ref().take(i + 1).enumerate() {
                             let gaussian = if i == j { &diagonal } else { &off_diagonal };
-                            *entry = clamp_to_i64(gaussian.draw(entropy).added_to((*entry).into()));
+                            *entry = clamp_to_i64(gaussian.draw(coins).added_to((*entry).into()));
                         }
                     }
                 }

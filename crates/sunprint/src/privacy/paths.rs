@@ -28,8 +28,9 @@ use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Charge;
+use super::entropy::Entropy;
 use super::kernel::{Entry, Kernel};
-use super::scale::{Sampler, clamp_to_i64};
+use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
 use crate::wipe::Wiped;
@@ -121,41 +122,36 @@ impl Kernel {
             "one count down and one up, by 1, on each of {} released levels",
             levels + usize::from(root.is_some())
         );
-        self.record(Entry { stage, mechanism: "path counts", sensitivity, noise }, &charge);
+        let mut coins = self.spend(Entry { stage, mechanism: "path counts", sensitivity, noise }, &charge)?;
 
         let mut rest = leaves.as_slice();
         let mut released = Vec::with_capacity(strata.len());
         for samplers in &strata {
             let (mine, others) = rest.split_at(1 << samplers.len());
             rest = others;
-            released.push(self.stratum(root.as_ref(), samplers, mine));
+            released.push(stratum(coins.as_deref_mut(), root.as_ref(), samplers, mine));
         }
         Ok(Released::new(released))
     }
+}
 
-    /// Sums upwards from the leaves, then adds noise to every node.
-    fn stratum(&mut self, root: Option<&Sampler>, samplers: &[Sampler], leaves: &[u64]) -> StratumCounts {
-        let mut counts = Wiped(leaves.to_vec());
-        let mut levels = Vec::with_capacity(samplers.len());
-        for sampler in samplers.iter().rev() {
-            levels.push(self.noisy(sampler, &counts));
-            // A saturating sum moves by no more than its parts do.
-            counts = Wiped(counts.chunks_exact(2).map(|pair| pair[0].saturating_add(pair[1])).collect());
-        }
-        levels.reverse();
-        let root = root.map(|sampler| self.noisy(sampler, &counts)[0]);
-        StratumCounts { root, levels }
+/// Sums upwards from the leaves, then adds noise to every node.
+fn stratum(
+    mut coins: Option<&mut Entropy>,
+    root: Option<&Sampler>,
+    samplers: &[Sampler],
+    leaves: &[u64],
+) -> StratumCounts {
+    let mut counts = Wiped(leaves.to_vec());
+    let mut levels = Vec::with_capacity(samplers.len());
+    for sampler in samplers.iter().rev() {
+        levels.push(noisy(coins.as_deref_mut(), sampler, &counts));
+        // A saturating sum moves by no more than its parts do.
+        counts = Wiped(counts.chunks_exact(2).map(|pair| pair[0].saturating_add(pair[1])).collect());
     }
-
-    /// Counts plus independent noise.
-    pub(super) fn noisy(&mut self, sampler: &Sampler, counts: &[u64]) -> Vec<i64> {
-        match self.entropy() {
-            Some(entropy) => {
-                counts.iter().map(|&count| clamp_to_i64(sampler.draw(entropy).added_to(count.into()))).collect()
-            }
-            None => counts.iter().map(|&count| clamp_to_i64(count.into())).collect(),
-        }
-    }
+    levels.reverse();
+    let root = root.map(|sampler| noisy(coins, sampler, &counts)[0]);
+    StratumCounts { root, levels }
 }
 
 /// The noise of the levels of the first stratum with the most of them; the others follow from the weights.

@@ -129,6 +129,14 @@ impl Sampler {
     }
 }
 
+/// Counts plus independent noise; plain counts without coins, which only the quiet double has not.
+pub(super) fn noisy(coins: Option<&mut Entropy>, sampler: &Sampler, counts: &[u64]) -> Vec<i64> {
+    match coins {
+        Some(coins) => counts.iter().map(|&count| clamp_to_i64(sampler.draw(coins).added_to(count.into()))).collect(),
+        None => counts.iter().map(|&count| clamp_to_i64(count.into())).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,5 @@
-//! The wire form of a tally: a magic word, a version, a kind, little-endian integers with their lengths, a checksum.
+//! The wire form of a tally: a magic word, a version, a kind, the number of the pass, the rows, the name of the fit, the
+//! digest of the pass, little-endian integers with their lengths, a checksum.
 
 const MAGIC: &[u8; 4] = b"SPT\0";
 
@@ -20,6 +21,10 @@ impl Writer {
 
     pub(super) fn u64(&mut self, value: u64) {
         self.0.extend(value.to_le_bytes());
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
     }
 
     pub(super) fn i128(&mut self, value: i128) {
@@ -51,7 +56,7 @@ impl<'a> Reader<'a> {
         Some((Reader(rest), kind))
     }
 
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)

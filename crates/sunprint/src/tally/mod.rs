@@ -1,7 +1,8 @@
 //! Exact integer statistics of the sensitive rows: what a pass asks for, and the answer.
 //!
 //! A [`Pass`] is public: it says what to tally. A [`Tally`] is secret: exact integer sums over rows, which merge in
-//! any order to the same bits, so that one thread, all cores and a cluster answer alike. There is no floating point
+//! any order to the same bits, so that one thread, all cores and a cluster answer alike; it belongs to one pass of one fit
+//! and says to which. There is no floating point
 //! in this room, and nothing in it can fail because of a row's value.
 
 mod bytes;
@@ -14,10 +15,12 @@ mod gram;
 mod grid;
 mod marginals;
 mod moments;
+mod origin;
 mod pass;
 #[cfg(test)]
 mod plain_tests;
 mod sums;
+mod wire;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
 pub use facets::Facets;
@@ -27,6 +30,7 @@ pub use gram::packed_index;
 pub use grid::{Grid, GridSide};
 pub use marginals::{Histogram, Marginals};
 pub use moments::{ClampedSums, ClippedMoments, GRID, MomentTally, grid_radius};
+pub use origin::{Digest, FitName, Hex};
 pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]
 pub use pass::Opened;

@@ -1,27 +1,23 @@
 //! A pass and its answer.
 
-use super::bytes::{Reader, Writer};
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
 use super::facets::Facets;
 use super::gram::Gram;
 use super::grid::Grid;
 use super::marginals::Marginals;
-use super::moments::{ClampedSums, ClippedMoments, GRID, MomentTally};
+use super::moments::{ClampedSums, ClippedMoments, MomentTally};
+use super::origin::{Digest, FitName, Origin};
 use super::sums::{ProductTally, SumTally, Sums};
 use crate::cpu::Level;
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 /// The version of passes and tallies on the wire. Both sides must speak the same one.
-pub const VERSION: u32 = 2;
-/// The version of passes that divide strata by facets: older programs would overlook these.
-const WITH_FACETS: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
 pub const MOST_ROWS: u64 = 1 << 32;
-/// The largest entry that one row can add: a product of two shifted codes.
-const MOST_OF_A_ROW: i128 = 1 << 30;
 
 /// What to tally: a small public description that may be sent anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +26,10 @@ pub struct Pass {
     pub version: u32,
     /// Which pass of the fit this is, from 1.
     pub number: u32,
+    /// Which fit asks.
+    pub fit: FitName,
+    /// The digest of the schema by which values become codes, bounds and all.
+    pub schema: Digest,
     /// Features in a row.
     pub width: usize,
     /// Strata, each facet of each of them counted as one.
@@ -66,7 +66,7 @@ pub enum Work {
 /// no `Debug` and no `Serialize`; [`Tally::to_secret_bytes`] is for sending it between workers that may see the rows.
 #[derive(PartialEq, Eq)]
 pub struct Tally {
-    pub(crate) number: u32,
+    pub(crate) origin: Origin,
     pub(crate) rows: u64,
     pub(crate) answer: Answer,
 }
@@ -81,10 +81,23 @@ pub(crate) enum Answer {
 }
 
 impl Pass {
-    /// The pass of a fit with this number, over rows of `width` coordinates in `strata` strata of the schema.
+    /// The pass with this number, over rows of `width` coordinates in `strata` strata of the schema. It belongs to no fit
+    /// yet, and no fit absorbs its tally.
     pub fn new(number: u32, width: usize, strata: usize, facets: Facets, work: Work) -> Pass {
-        let version = if facets.is_empty() { VERSION } else { WITH_FACETS };
-        Pass { version, number, width, strata: strata * facets.count(), facets, work }
+        let (fit, schema, strata) = (FitName::default(), Digest::default(), strata * facets.count());
+        Pass { version: VERSION, number, fit, schema, width, strata, facets, work }
+    }
+
+    /// The same pass as one of a fit, whose schema has this digest.
+    #[must_use]
+    pub fn of_fit(self, fit: FitName, schema: Digest) -> Pass {
+        Pass { fit, schema, ..self }
+    }
+
+    /// The mark of the tallies that answer it. Its JSON is all that it says, in one order and in integers, so that other
+    /// JSON is another pass.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { fit: self.fit, number: self.number, pass: Digest::of(self.to_json().as_bytes()) }
     }
 
     /// The strata of the schema whose rows this pass tallies.
@@ -103,7 +116,7 @@ impl Pass {
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells.leaves())),
             Work::Grid(grid) => Answer::Cells(CellTally::empty(grid.leaves())),
         };
-        Tally { number: self.number, rows: 0, answer }
+        Tally { origin: self.origin(), rows: 0, answer }
     }
 
     /// Tallies some rows. Cannot fail: the shape of `codes` was checked at the door.
@@ -135,12 +148,8 @@ impl Pass {
     pub fn from_json(text: &str) -> Result<Pass> {
         let pass: Pass =
             serde_json::from_str(text).map_err(|_| Error::new(Kind::Protocol, "this is not a pass of Sunprint"))?;
-        if !(VERSION..=WITH_FACETS).contains(&pass.version) {
-            return Err(Error::new(
-                Kind::Protocol,
-                format!("the pass has version {}, this Sunprint speaks version {WITH_FACETS}", pass.version),
-            )
-            .hint("run the same version of Sunprint on every worker"));
+        if pass.version != VERSION {
+            return Err(other_version(pass.version));
         }
         if !pass.fits_together() {
             return Err(Error::new(Kind::Protocol, "the pass contradicts itself")
@@ -165,9 +174,7 @@ impl Pass {
             Work::Cells(cells) => cells.fit(self.width, self.strata),
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
-        let facets = self.facets.fit(self.width)
-            && self.strata.is_multiple_of(self.facets.count())
-            && self.facets.is_empty() == (self.version == VERSION);
+        let facets = self.facets.fit(self.width) && self.strata.is_multiple_of(self.facets.count());
         self.width > 0 && self.strata > 0 && facets && work
     }
 
@@ -175,6 +182,11 @@ impl Pass {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+fn other_version(version: u32) -> Error {
+    let rule = format!("the pass has version {version}, this Sunprint speaks version {VERSION}");
+    Error::new(Kind::Protocol, rule).hint("run the same version of Sunprint on every worker")
 }
 
 /// A tally of a pass that grows batch by batch: what one thread keeps while it works through its rows.
@@ -241,8 +253,11 @@ impl Tally {
     /// cannot be told from the numbers, and its rows would be protected half as well: whoever retries a part must
     /// drop the first answer.
     pub fn merge(&mut self, other: Tally) -> Result<()> {
-        if self.number != other.number || self.shape() != other.shape() {
-            return Err(Error::new(Kind::Protocol, "two tallies of different passes cannot be merged"));
+        if let Some(apart) = self.origin.apart(&other.origin) {
+            return Err(apart.refused(
+                "two tallies of different fits cannot be merged",
+                "two tallies of different passes cannot be merged",
+            ));
         }
         // Entries are bounded by the rows they sum, so this also keeps the additions below from overflowing.
         if self.rows.saturating_add(other.rows) > MOST_ROWS {
@@ -260,99 +275,14 @@ impl Tally {
         Ok(())
     }
 
-    /// Kind and lengths: what must agree before two tallies merge.
-    pub(crate) fn shape(&self) -> (u8, [usize; 3]) {
+    /// Kind and lengths: those of the pass that it answers.
+    pub(super) fn shape(&self) -> (u8, [usize; 3]) {
         match &self.answer {
             Answer::Sums(t) => (0, [t.sums.len(), 0, 0]),
             Answer::Products(t) => (1, [t.sums.len(), t.products.len(), 0]),
             Answer::Moments(t) => (2, [t.products.len(), t.stratum_sums.len(), t.stratum_rows.len()]),
             Answer::Cells(t) => (3, [t.leaves.len(), 0, 0]),
         }
-    }
-
-    /// The tally as bytes, for a worker that may see the rows. Secret: see the type.
-    pub fn to_secret_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new(VERSION, self.shape().0);
-        out.u64(u64::from(self.number));
-        out.u64(self.rows);
-        match &self.answer {
-            Answer::Sums(t) => {
-                out.integers(&t.sums);
-                out.i128(t.square);
-            }
-            Answer::Products(t) => {
-                out.integers(&t.sums);
-                out.integers(&t.products);
-            }
-            Answer::Moments(t) => {
-                out.integers(&t.products);
-                out.integers(&t.stratum_sums);
-                out.integers(&t.stratum_rows);
-            }
-            Answer::Cells(t) => out.integers(&t.leaves.iter().map(|&count| count as i64).collect::<Vec<_>>()),
-        }
-        out.finish()
-    }
-
-    /// Reads a tally of `pass` back, refusing damage, another version or another pass.
-    pub fn from_secret_bytes(bytes: &[u8], pass: &Pass) -> Result<Tally> {
-        Self::read(bytes)
-            .filter(|tally| {
-                tally.number == pass.number && tally.shape() == pass.empty().shape() && tally.is_possible(pass)
-            })
-            .ok_or_else(|| Error::new(Kind::Protocol, "these bytes are not a tally of this pass"))
-    }
-
-    fn read(bytes: &[u8]) -> Option<Tally> {
-        let (mut input, kind) = Reader::new(bytes, VERSION)?;
-        let number = u32::try_from(input.u64()?).ok()?;
-        let rows = input.u64()?;
-        let answer = match kind {
-            0 => Answer::Sums(SumTally { sums: input.integers()?, square: input.i128()? }),
-            1 => Answer::Products(ProductTally { sums: input.integers()?, products: input.integers()? }),
-            2 => Answer::Moments(MomentTally {
-                products: input.integers()?,
-                stratum_sums: input.integers()?,
-                stratum_rows: input.integers()?,
-            }),
-            3 => Answer::Cells(CellTally { leaves: input.integers()?.into_iter().map(|count| count as u64).collect() }),
-            _ => return None,
-        };
-        input.at_end().then_some(Tally { number, rows, answer })
-    }
-
-    /// Could any `rows` rows give these numbers in answer to this pass, whose shape they have? A coarse question, but one
-    /// that keeps later sums inside 64 bits. What rows can give is never refused.
-    fn is_possible(&self, pass: &Pass) -> bool {
-        let whole = i128::from(self.rows);
-        let most = whole * MOST_OF_A_ROW;
-        let within = |entries: &[i64]| entries.iter().all(|&entry| i128::from(entry).abs() <= most);
-        let all = |counts: &[u64]| counts.iter().map(|&count| i128::from(count)).sum::<i128>() == whole;
-        self.rows <= MOST_ROWS
-            && match &self.answer {
-                // One row's square is at most d Q², and Q² < 4 · 2³⁰.
-                Answer::Sums(t) => within(&t.sums) && (0..=most * 4 * t.sums.len() as i128).contains(&t.square),
-                Answer::Products(t) => within(&t.sums) && within(&t.products),
-                Answer::Moments(t) => {
-                    let counts: i128 = t.stratum_rows.iter().map(|&count| i128::from(count)).sum();
-                    let counted = t.stratum_rows.iter().all(|&count| count >= 0) && counts == whole;
-                    // |v| ≤ K, or the reach: a stratum's sum is at most that times its rows, and all of them together at
-                    // most that times n, which is then multiplied by a constant.
-                    let entry = match &pass.work {
-                        Work::Clamped(spec) => i128::from(spec.reach),
-                        _ => i128::from(GRID),
-                    };
-                    let width = t.stratum_sums.len() / pass.strata.max(1);
-                    let summed = t.stratum_sums.chunks(width.max(1)).zip(&t.stratum_rows).all(|(sums, &count)| {
-                        sums.iter().all(|&sum| i128::from(sum).abs() <= i128::from(count) * entry)
-                    });
-                    within(&t.products) && counted && summed
-                }
-                Answer::Cells(t) => match &pass.work {
-                    Work::Marginals(marginals) => marginals.columns(&t.leaves, pass.strata).all(all),
-                    _ => all(&t.leaves),
-                },
-            }
     }
 
     /// What the tally holds, in the clear. For tests of sensitivities and for audits only.
