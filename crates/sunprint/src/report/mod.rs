@@ -9,11 +9,11 @@ mod curator;
 mod drawn;
 mod headline;
 pub mod html;
-mod learning;
 pub mod page;
 mod plane;
 mod predicted;
 mod privacy;
+mod provenance;
 mod public;
 mod refit;
 mod round;
@@ -25,6 +25,7 @@ use page::Page;
 
 pub use curator::{Tables, compare};
 pub use html::html;
+pub use provenance::provenance;
 pub use public::public;
 #[cfg(any(test, feature = "seam"))]
 pub use public::public_with_danger_seed;

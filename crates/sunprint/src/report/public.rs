@@ -43,7 +43,9 @@ fn page(model: &Model, begin: Begin, hurry: bool, progress: &dyn Progress) -> Re
         .ok_or_else(|| Error::new(Kind::Model, "a draw has other columns than its model"))?;
     let mut absent = Vec::new();
     let mut missing = |panel: &'static str, why: &str| absent.push(Absent { panel, why: why.to_owned() });
-    ["distances", "columns", "learning", "strata", "validity"].iter().for_each(|panel| missing(panel, PRIVATE));
+    ["verdict", "distances", "columns", "learning", "strata", "validity", "changed"]
+        .iter()
+        .for_each(|panel| missing(panel, PRIVATE));
     let correlations = correlations::released(schema, &moments);
     let plane = plane::panel(schema, Some(model), None, (&table, &moments), SEED);
     let spectrum = curator::spectrum(model);
@@ -70,6 +72,7 @@ fn page(model: &Model, begin: Begin, hurry: bool, progress: &dyn Progress) -> Re
         dataset: schema.dataset.name.clone(),
         version: env!("CARGO_PKG_VERSION"),
         headline: headline(model, predicted.as_ref()),
+        verdict: None,
         privacy: Some(privacy::panel(receipt, schema)),
         distances: None,
         columns: None,
@@ -79,6 +82,7 @@ fn page(model: &Model, begin: Begin, hurry: bool, progress: &dyn Progress) -> Re
         learning: None,
         strata: None,
         validity: None,
+        changed: None,
         predicted,
         cite: Some(privacy::cite(receipt)),
         absent,
@@ -101,7 +105,7 @@ fn headline(model: &Model, predicted: Option<&PredictedPanel>) -> Headline {
         notes.push(format!("{directions} measured in detail."));
     }
     let sentence = format!("Released with {promise}{}.", sure.unwrap_or_default());
-    Headline { origin: Origin::Released, sentence, notes }
+    Headline { origin: Origin::Released, notices: Vec::new(), sentence, notes }
 }
 
 /// A remark with a capital letter and a full stop.
