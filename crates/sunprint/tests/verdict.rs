@@ -42,7 +42,7 @@ fn codes(schema: &Schema, rows: &[Row]) -> Table {
 }
 
 fn settings() -> Settings {
-    Settings { rows: Some(300), draws: 2, ..Settings::default() }
+    Settings { rows: Some(300), ..Settings::default() }
 }
 
 fn compared(schema: &Schema, real: &[Row], synthetic: &[Row]) -> Evaluation {
@@ -70,7 +70,9 @@ fn other_rows_of_the_same_law_are_good() {
     let telling = found.telling.as_ref().unwrap();
     assert_eq!(telling.rows, ROWS);
     assert!((telling.auc - 0.5).abs() < 0.05, "{telling:?}");
-    assert!(found.verdict.sentence().starts_with("Good: single columns, pairs of columns, whole rows, groups and learning"));
+    assert!(
+        found.verdict.sentence().starts_with("Good: single columns, pairs of columns, whole rows, groups and learning")
+    );
 }
 
 /// What was called "97 % of the way" before: every column right, and no relation between any two.
@@ -109,7 +111,10 @@ fn one_related_pair_among_many_is_not_drowned() {
     };
     let found = compared(&schema, &sparse(1, true), &sparse(2, false));
     assert_eq!(found.verdict.pairs.grade, POOR, "{:?}", found.verdict.pairs);
-    assert_eq!(compared(&schema, &sparse(1, true), &sparse(2, true)).verdict.pairs.grade.map(|grade| grade < Grade::Poor), Some(true));
+    assert_eq!(
+        compared(&schema, &sparse(1, true), &sparse(2, true)).verdict.pairs.grade.map(|grade| grade < Grade::Poor),
+        Some(true)
+    );
 }
 
 #[test]
@@ -149,9 +154,9 @@ fn the_number_of_rows_compared_does_not_flatter() {
     };
     let (few, many) = (beyond(60), beyond(1_000));
     let less = |found: &sunprint::evaluate::Distances| found.synthetic.w1 - found.floor.as_ref().unwrap().w1;
-    assert!(less(&few) < 0.8 * less(&many), "the plain difference shrinks");
+    assert!(less(&few) < 0.9 * less(&many), "the plain difference shrinks: {few:?} {many:?}");
     let (few, many) = (few.beyond.unwrap() / few.spread, many.beyond.unwrap() / many.spread);
-    assert!(few > 0.5 && many > 0.5 && (few / many - 1.0).abs() < 0.25, "{few} {many}");
+    assert!(few > 0.5 && many > 0.5 && (few / many - 1.0).abs() < 0.1, "{few} {many}");
 }
 
 /// Nothing is called good of a few rows, and nothing is called poor for being few.
@@ -160,13 +165,14 @@ fn few_rows_are_neither_flattered_nor_blamed() {
     let schema = schema(6, 2);
     let found = compared(&schema, &rows(20, 1, true), &rows(20, 2, true));
     for (what, one) in found.verdict.all() {
-        assert!(one.grade.is_none_or(|grade| grade == Grade::Usable), "{what}: {one:?}");
-        assert!(one.why.is_some(), "{what} says why");
+        assert_ne!(one.grade, POOR, "{what}: {one:?}");
+        // Correlations of 0.8 are known well enough from twenty rows to say that none of them was lost.
+        assert!(what == "pairs of columns" || one.grade != GOOD && one.why.is_some(), "{what}: {one:?}");
     }
 }
 
 const BAD_FILE: &str = "[[column]]\nname = \"weight\"\nkind = \"continuous\"\nmin = 0\nmax = 200\n\
-                        [[column]]\nname = \"town\"\nkind = \"categorical\"\nvalues = [\"Ulm\", \"Köln\"]\nother = \"unknown\"\n\
+                        [[column]]\nname = \"town\"\nkind = \"categorical\"\nvalues = [\"Ulm\", \"Köln\", \"unknown\"]\nother = \"unknown\"\n\
                         [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 50\n\
                         [[column]]\nname = \"height\"\nkind = \"integer\"\nmin = 0\nmax = 250\n";
 
@@ -207,7 +213,10 @@ fn what_the_schema_changed_is_counted_and_said_first() {
     assert_eq!(page.headline.notices, found.notices);
     let html = html(&page).unwrap();
     let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
-    assert!(place("<ul class=\"notices\">") < place("id=\"verdict\"") && place("id=\"verdict\"") < place("<section class=\"panel\""));
+    assert!(
+        place("<ul class=\"notices\">") < place("id=\"verdict\"")
+            && place("id=\"verdict\"") < place("<section class=\"panel\"")
+    );
     assert_eq!(page.changed.unwrap().columns[0].name, "weight", "most first");
 }
 
@@ -220,7 +229,7 @@ fn a_few_changed_cells_are_only_counted() {
         let path = folder.path().join("x.csv");
         let cells = (0..2_000).map(|i| if i < above { 100 } else { i % 100 });
         let text: Vec<String> = std::iter::once("x".to_owned()).chain(cells.map(|x| x.to_string())).collect();
-        std::fs::write(&path, text.join("\n")).unwrap();
+        std::fs::write(&path, text.join("\n") + "\n").unwrap();
         Table::open_checked(&Input::new(&path, None), &schema, &Silent).unwrap()
     };
     let notices = |real: usize, synthetic: usize| {

@@ -92,7 +92,13 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     let (compared, page) = sunprint::report::compare(&tables, &settings, &Bars::new(talk))?;
     files::write_private(&folder.join(report::PAGE), &html(&page)?)?;
     let pictures = pictures::if_looked_at(&compared);
-    files::print(&report::text(&comparison, &verdict::table(&compared.evaluation), &pictures, &args.budget.epsilon, folder))
+    files::print(&report::text(
+        &comparison,
+        &verdict::table(&compared.evaluation),
+        &pictures,
+        &args.budget.epsilon,
+        folder,
+    ))
 }
 
 fn make_folder(folder: &Path) -> Result<()> {

@@ -5,7 +5,7 @@
 //! not flatter either.
 
 use super::changed::{ChangedColumn, WORTH_SAYING};
-use super::relative::beyond;
+use super::relative::{self, beyond};
 use super::telling::FEWEST_ROWS;
 use super::{ColumnFigures, CorrelationErrors, Distances, LabelFigures, Learning, Telling};
 use serde::Serialize;
@@ -103,8 +103,9 @@ pub struct Judged {
 impl Judged {
     fn new(what: &'static str, value: f64, chance: f64, [good, usable]: [f64; 2], of: Option<&str>) -> Judged {
         let grade = match (value, chance) {
+            // Where chance is so large, only an error that is far beyond it says something.
+            _ if chance > usable => (value > 3.0 * chance).then_some(Grade::Poor),
             _ if value > usable => Some(Grade::Poor),
-            _ if chance > usable => None,
             _ if value > good || chance > good => Some(Grade::Usable),
             _ => Some(Grade::Good),
         };
@@ -239,7 +240,9 @@ impl Evidence<'_> {
             let unsure = (2.0 * floor.w1 * half).sqrt();
             figures.push(Judged::new("row distance", beyond / spread, unsure / spread, WORST, None));
         }
-        figures.push(Judged::new("classifier", (telling.auc - 0.5).abs(), 2.0 * telling.chance, TOLD, None));
+        // Below a half it tells as much as above: which is which is only the wrong way round.
+        let told = relative::beyond((telling.auc - 0.5).abs(), telling.chance);
+        figures.push(Judged::new("classifier", told, 2.0 * telling.chance, TOLD, None));
         Judgement::of(figures)
     }
 
@@ -285,7 +288,7 @@ impl Evidence<'_> {
             if way < NO_LESSON {
                 continue;
             }
-            let lost = ((real - synthetic) / way).max(0.0);
+            let lost = beyond((real - synthetic).max(0.0) / way, chance / way);
             let figure = Judged::new("learning lost", lost, chance / way, UNLEARNT, Some(&label.label));
             if worst.as_ref().is_none_or(|worst| figure.value > worst.value) {
                 worst = Some(figure);

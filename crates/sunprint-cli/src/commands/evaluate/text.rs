@@ -82,7 +82,8 @@ fn distances(text: &mut String, found: &Evaluation) {
     let _ = writeln!(text, "  real and synthetic: what you get; better the nearer it is to the floor");
     let _ = writeln!(text, "  ceiling: real rows and uniform noise, what the bounds alone give");
     if let Some(beyond) = distances.beyond {
-        let _ = writeln!(text, "  beyond chance, √(W1² − floor²): {beyond:.4}; a real row is {:.4} from", distances.spread);
+        let _ =
+            writeln!(text, "  beyond chance, √(W1² − floor²): {beyond:.4}; a real row is {:.4} from", distances.spread);
         let _ = writeln!(text, "  the mean of all, on average");
     }
     if let Some(telling) = &found.telling {
@@ -192,7 +193,11 @@ fn learning(text: &mut String, label: &Learning, most: usize) {
     for class in label.by_class.iter().take(most) {
         let recall = [number(class.real, percent), number(class.synthetic, percent)];
         let [real, synthetic] = recall;
-        line(&class.class, &thousands(class.rows as u64), [real, synthetic, auc(class.auc_real), auc(class.auc_synthetic)]);
+        line(
+            &class.class,
+            &thousands(class.rows as u64),
+            [real, synthetic, auc(class.auc_real), auc(class.auc_synthetic)],
+        );
     }
     more(text, label.by_class.len(), most);
     let _ = writeln!(text, "  whoever always says the commonest class is right in {}", percent(label.commonest));

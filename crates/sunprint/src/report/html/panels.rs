@@ -4,7 +4,7 @@ use super::super::page::{
     ColumnPanel, CorrelationPanel, DistancePanel, Learning, Origin, Page, PlanePanel, PredictedPanel, SpectrumPanel,
     StrataPanel, ValidityPanel,
 };
-use super::parts::{Cell, Panel, badge, class, count, figure, heads, name_heads, named, percent, place, table};
+use super::parts::{Cell, Panel, count, figure, heads, name_heads, named, percent, place, table};
 use super::{promise, verdict};
 use crate::evaluate::Distance;
 use crate::markup::escaped;
