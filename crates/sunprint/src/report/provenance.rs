@@ -14,7 +14,7 @@ const FALSE_ALARM: f64 = 1e-6;
 /// Which rows are drawn: others than a curator's first choice of a seed would give.
 const SEED: u64 = u64::from_be_bytes(*b"whomade?");
 
-/// A sentence if the model did not make the synthetic table, and, where it could have made the real one, that they look
+/// A sentence if the model did not make the synthetic table, and, where it could have made the real one, that they may be
 /// swapped. Rows are drawn from the model, and every column of both tables is compared with theirs.
 ///
 /// For rows of one law the largest gap between the distribution functions of m and n rows is above t with probability
@@ -32,19 +32,20 @@ pub fn provenance(model: &Model, real: &Table, synthetic: &Table, progress: &dyn
     };
     let columns = match &strangers(synthetic)[..] {
         [] => return Ok(None),
-        _ if strangers(real).is_empty() => {
-            return Ok(Some(
-                "The tables look swapped: the model draws rows like those of the first table, which should be the real \
-                 one, and not like those of the second."
-                    .to_owned(),
-            ));
-        }
         [one] => format!("{one} is"),
         [one, two] => format!("{one} and {two} are"),
         [one, more @ ..] => format!("{one} and {} other columns are", more.len()),
     };
+    // A good model draws rows like the real ones, so this may mean either of two things.
+    let swapped = match strangers(real).is_empty() {
+        true => {
+            ", while the first table could be the model's: perhaps the tables are swapped, for the real one comes first"
+        }
+        false => "",
+    };
     Ok(Some(format!(
-        "The model did not make the synthetic table as it is: {columns} not distributed as in the rows that it draws."
+        "The model did not make the synthetic table as it is: {columns} not distributed as in the rows that it \
+         draws{swapped}."
     )))
 }
 

@@ -168,7 +168,7 @@ fn shares(text: &mut String, label: &LabelFigures, most: usize) {
         writeln!(text, "\nLabel {}: {} of the rows would need another category", label.name, percent(label.variation));
     let _ = writeln!(text, "  {:NAME$}{:>10}{:>12}{:>16}", "", "real", "synthetic", "means within");
     for category in label.categories.iter().take(most) {
-        let CategoryFigures { value, real, synthetic, mean_error } = category;
+        let CategoryFigures { value, real, synthetic, mean_error, .. } = category;
         let within = mean_error.map_or_else(|| "none".to_owned(), percent);
         let value = if value.is_empty() { "(missing)" } else { value };
         let _ = writeln!(text, "  {}{:>10}{:>12}{within:>16}", cut(value), percent(*real), percent(*synthetic));
