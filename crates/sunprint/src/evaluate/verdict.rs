@@ -16,9 +16,9 @@ const TYPICAL: [f64; 2] = [0.05, 0.15];
 /// The worst column, the worst group and whole rows: in deviations. A fifth and a half of a deviation are what statistics
 /// calls a small and a medium effect.
 const WORST: [f64; 2] = [0.2, 0.5];
-/// The part of the relations that is lost: 0 is none, and 1 is what rows without any relation lose. In squares, as
-/// variances are counted, 0.3 is a tenth and 0.7 is half.
-const LOST: [f64; 2] = [0.3, 0.7];
+/// The part of the relations that is lost: 0 is none, and 1 is what rows without any relation lose. Where every
+/// correlation is shrunk alike, 0.1 is a tenth of it, and 0.3 nearly a third.
+const LOST: [f64; 2] = [0.1, 0.3];
 /// Relations weaker than a correlation of 0.02 are nothing that could be lost.
 const NO_RELATION: f64 = 0.02;
 /// How far the AUC of a classifier that tells real from synthetic is from a coin's 0.5. At 0.6 it is right in six of ten
@@ -88,7 +88,7 @@ pub struct Judged {
     pub what: &'static str,
     /// The figure: 0 is perfect.
     pub value: f64,
-    /// What chance gives of it.
+    /// What chance can make of it.
     pub chance: f64,
     /// It is good up to this.
     pub good: f64,
@@ -158,6 +158,13 @@ impl Verdict {
     }
 }
 
+/// What is left unsure of a root mean square when the square of chance was taken away from it: the mean of k squares of
+/// normals has the deviation √(2/k). Relations of the same columns have to do with each other, so k is not more than the
+/// columns.
+fn unsure(chance: f64, k: usize) -> f64 {
+    chance * (2.0 / k.max(2) as f64).sqrt().sqrt()
+}
+
 /// Everything that is judged.
 pub(super) struct Evidence<'a> {
     pub(super) columns: &'a [ColumnFigures],
@@ -216,7 +223,7 @@ impl Evidence<'_> {
         let mut judgement = Judgement::of(vec![Judged::new(
             "correlations lost",
             error / strength,
-            found.chance / strength,
+            unsure(found.chance, self.columns.len().saturating_sub(1)) / strength,
             LOST,
             None,
         )]);
@@ -260,7 +267,7 @@ impl Evidence<'_> {
             let shares = beyond(label.relative, label.chance);
             keep(Judged::new("shares", shares, label.chance, TYPICAL, Some(&label.name)));
             let strength = label.strength.max(NO_RELATION);
-            let (lost, chance) = (label.lost / strength, label.lost_chance / strength);
+            let (lost, chance) = (label.lost / strength, unsure(label.lost_chance, self.columns.len()) / strength);
             keep(Judged::new("means within lost", lost, chance, LOST, Some(&label.name)));
             for category in &label.categories {
                 let (Some(error), Some(chance)) = (category.relative, category.chance) else { continue };
