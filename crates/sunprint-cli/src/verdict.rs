@@ -41,6 +41,12 @@ pub fn notices(found: &Evaluation) -> String {
     text
 }
 
+/// A notice behind a word like `warning:`: with a small letter, and without a full stop.
+pub fn spoken(notice: &str) -> String {
+    let mut letters = notice.trim_end_matches('.').chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// The cells that the schema changed: the `most` columns with the largest part of the real ones.
 pub fn changed(found: &Evaluation, most: usize) -> String {
     if found.changed.is_empty() {
@@ -104,12 +110,13 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{spoken, wrapped};
 
     #[test]
     fn words_are_wrapped_and_cut() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("incomprehensible", 7), ["incomp…"]);
         assert_eq!(wrapped("", 7), [""]);
+        assert_eq!((spoken("It is so.").as_str(), spoken("").as_str()), ("it is so", ""));
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn notices(changed: &[ChangedColumn]) -> Vec<String> {
             let cells = if synthetic == 1 { "1 cell".to_owned() } else { format!("{synthetic} cells") };
             let swapped = match real {
                 Some(0) => {
-                    " while the real one has none: perhaps the tables are swapped, for the real table is the first"
+                    ", while the real one has none: perhaps the tables are swapped, for the real one comes first"
                 }
                 _ => "",
             };

@@ -192,7 +192,8 @@ impl Evidence<'_> {
             let why =
                 format!("the schema changed {:.1} % of the real cells of {}", 100.0 * worst.real_share(), worst.name);
             if worst.real_share() > SPOILT {
-                verdict.columns.at_best(Grade::Poor, &why);
+                // However many rows there are.
+                (verdict.columns.grade, verdict.columns.why) = (Some(Grade::Poor), Some(why.clone()));
             }
             let Verdict { columns, pairs, rows, groups, learning } = &mut verdict;
             [columns, pairs, rows, groups, learning].into_iter().for_each(|one| one.at_best(Grade::Usable, &why));

@@ -18,6 +18,7 @@ use crate::measure::input;
 use crate::pages;
 use crate::pictures;
 use crate::progress::Bars;
+use crate::verdict;
 use crate::words::{Talk, counted, thousands};
 
 /// More rows than this a side are worth a word of warning.
@@ -65,7 +66,7 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     files::write_private(output, &report)?;
     // A text on the screen begins with them.
     if args.json.json || !files::is_stream(output) {
-        found.evaluation.notices.iter().for_each(|notice| talk.warn(notice));
+        found.evaluation.notices.iter().for_each(|notice| talk.warn(verdict::spoken(notice)));
     }
     // The text says it in its first line.
     if args.json.json || !files::is_stream(output) {
