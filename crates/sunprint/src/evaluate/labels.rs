@@ -67,6 +67,13 @@ struct Within {
     mean_error: Option<f64>,
 }
 
+impl Within {
+    /// The mean over the coordinates of the square of something.
+    fn mean_square(&self, of: impl Fn(f64, Option<f64>) -> f64) -> f64 {
+        self.pairs.iter().map(|&(off, error)| of(off, error).powi(2)).sum::<f64>() / self.pairs.len().max(1) as f64
+    }
+}
+
 fn label(schema: &Schema, place: usize, column: usize, real: &Moments, synthetic: &Moments) -> LabelFigures {
     let listed = schema.columns[column].categories();
     let all = [real.rows(), synthetic.rows()];
@@ -75,17 +82,14 @@ fn label(schema: &Schema, place: usize, column: usize, real: &Moments, synthetic
     let (mut strength, mut lost, mut lost_chance, mut categories) = (0.0, 0.0, 0.0, Vec::new());
     for (number, one) in numbers.zip(&found) {
         let part = |table: usize| one.rows[table] as f64 / all[table].max(1) as f64;
-        let squares = |of: &dyn Fn(&(f64, Option<f64>)) -> f64| {
-            one.pairs.iter().map(|pair| of(pair).powi(2)).sum::<f64>() / one.pairs.len().max(1) as f64
-        };
         if one.rows[0] > 0 {
             // The mean of these rows less that of all has the variance (1 − p)/rows in this unit.
-            strength += part(0) * squares(&|(off, _)| *off) - (1.0 - part(0)) / all[0] as f64;
+            strength += part(0) * one.mean_square(|off, _| off) - (1.0 - part(0)) / all[0] as f64;
         }
         let variance = |rows: u64| if rows > 0 { 1.0 / rows as f64 } else { 0.0 };
         let by_chance = variance(one.rows[0]) + variance(one.rows[1]);
         // Where no row is left, nothing is known of these means: the mean of all is as good as any.
-        let error = squares(&|(off, error)| error.unwrap_or(*off));
+        let error = one.mean_square(|off, error| error.unwrap_or(off));
         lost += part(0) * (error - by_chance);
         lost_chance += part(0) * by_chance;
         let both = one.mean_error.is_some();

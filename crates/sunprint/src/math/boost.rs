@@ -114,10 +114,9 @@ fn one_tree(bins: &[Vec<u8>], columns: &[usize], losses: &[(f64, f64)]) -> (Tree
         for &column in columns {
             let sums = sums(&bins[column], &places, losses, nodes);
             for (node, best) in best.iter_mut().enumerate() {
-                if let Some((worth, last)) = best_split(&sums[node * BINS..(node + 1) * BINS]) {
-                    if worth > best.0 {
-                        *best = (worth, column, last);
-                    }
+                match best_split(&sums[node * BINS..(node + 1) * BINS]) {
+                    Some((worth, last)) if worth > best.0 => *best = (worth, column, last),
+                    _ => {}
                 }
             }
         }
