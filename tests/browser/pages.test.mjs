@@ -15,6 +15,7 @@ const PANELS = [
   "learning",
   "strata",
   "validity",
+  "changed",
   "predicted",
   "cite",
 ];
@@ -50,6 +51,10 @@ for (const { name, file, bytes } of pages) {
         data.origin === "curator" ? /CURATOR ONLY.*do not publish/ : /PUBLIC.*safe to publish/,
       );
       assert.ok((await page.locator("#headline .sentence").innerText()).length > 0);
+      const verdict = data.verdict ? data.verdict.lines.map((line) => line.grade) : [];
+      const grades = (await page.locator("#headline #verdict .grade").allInnerTexts()).map((text) => text.slice(2));
+      assert.deepEqual(grades, verdict, "the verdict stands in the first section");
+      assert.equal(await page.locator("#headline .notices li").count(), data.headline.notices.length);
       assert.equal(await page.locator(".chart:not([aria-label])").count(), 0, "every chart has words");
       assert.deepEqual(trouble, []);
       await page.close();

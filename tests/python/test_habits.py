@@ -190,11 +190,32 @@ class Comparisons(unittest.TestCase):
         far = sunprint.evaluate(frame, frame.with_columns(age=pl.lit(0)), schema(), rows=100, draws=2)
         self.assertGreater(far.w1, 0)
         self.assertEqual(far.columns[0]["name"], "age")
+        self.assertEqual(far.verdict["columns"], "poor")
+        self.assertEqual(set(far.verdict), {"columns", "pairs", "rows", "groups", "learning"})
+        self.assertLess(same.auc or 1, 0.6)
+        self.assertEqual(same.beyond, 0)
         forecasts = sunprint.plan(schema(), 10_000, epsilon=[0.01, "10"], delta="1e-6", w1=0.5)
         self.assertEqual([forecast.enough for forecast in forecasts], [False, True])
         self.assertIsNotNone(forecasts.wish)
         with self.assertRaises(sunprint.UsageError):
             sunprint.plan(schema(), 10, epsilon=-1)
+
+
+    def test_what_the_schema_changed_is_said_first(self) -> None:
+        frame = polars_frame()
+        wrong = frame.with_columns(age=pl.Series([1_000] * len(frame)))
+        found = sunprint.evaluate(wrong, frame, schema(), rows=50, draws=2)
+        self.assertEqual(found.changed["age"], 1.0)
+        self.assertTrue(found.notices[0].startswith("The schema changed 100.0 % of the real cells of age"))
+        self.assertEqual(found.verdict["columns"], "poor")
+
+    def test_a_model_knows_its_rows(self) -> None:
+        frame = polars_frame()
+        model = sunprint.Synthesizer(schema(), epsilon=1, ledger="none").fit(frame).model_
+        made = model.sample(2_000, seed=1)
+        self.assertEqual(sunprint.evaluate(frame, made, schema(), rows=50, draws=2, model=model).notices, [])
+        other = made.with_columns(age=pl.lit(3))
+        self.assertIn("age", sunprint.evaluate(frame, other, schema(), rows=50, draws=2, model=model).notices[0])
 
 
 if __name__ == "__main__":

@@ -124,7 +124,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Compare a real and a synthetic table (for the curator's eyes)
     #[command(after_help = "The numbers come from the private rows without noise: nothing is spent, and nothing of \
-        it may be published, but what `--public` writes.\n\n\
+        it may be published, but what `--public` writes.\n\
+        The real table is the first of the two, the synthetic one the second.\n\n\
         Examples:\n  \
         sunprint evaluate people.csv synthetic.csv --schema people.toml\n  \
         sunprint evaluate people.csv synthetic.parquet --schema people.toml --rows all --json\n  \

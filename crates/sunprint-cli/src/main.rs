@@ -16,6 +16,7 @@ mod pages;
 mod pictures;
 mod progress;
 mod usage;
+mod verdict;
 mod words;
 
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Before and after a fit: what to expect, and how near synthetic rows are to real ones.
 
 use crate::errors::returned;
+use crate::model::Model;
 use crate::options::metric;
 use crate::schema::Schema;
 use crate::tables::Handed;
@@ -12,10 +13,11 @@ use sunprint::evaluate as comparison;
 use sunprint::forecast::{Question, Spectrum};
 use sunprint::math::transport::{self, Points};
 use sunprint::privacy::{Delta, Epsilon};
+use sunprint::report::provenance;
 
 /// Compares two tables. The result is JSON, and private.
 #[pyfunction]
-#[pyo3(signature = (real, synthetic, schema, metric_name, rows, draws, seed, ignore_extra=false, progress=None))]
+#[pyo3(signature = (real, synthetic, schema, metric_name, rows, draws, seed, ignore_extra=false, progress=None, model=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn evaluate(
     py: Python<'_>,
@@ -28,15 +30,25 @@ pub(crate) fn evaluate(
     seed: u64,
     ignore_extra: bool,
     progress: Option<&Bound<'_, PyAny>>,
+    model: Option<&Bound<'_, Model>>,
 ) -> PyResult<String> {
     let schema = &schema.get().inner;
+    let model = model.map(|model| &model.get().inner);
+    if model.is_some_and(|model| model.schema().columns != schema.columns) {
+        let other = Error::new(Kind::Usage, "the model was fitted with other columns than the schema has")
+            .hint("give the model that the synthetic table was drawn from, or leave `model` out");
+        return returned(py, Err(other));
+    }
     let metric = returned(py, metric(metric_name))?;
     let (real, synthetic) = (Handed::of(real, None, ignore_extra)?, Handed::of(synthetic, None, ignore_extra)?);
     watch::run(py, progress, |watch| {
         let real = real.open(schema, ignore_extra)?.table(schema, watch)?;
         let synthetic = synthetic.open(schema, ignore_extra)?.table(schema, watch)?;
         let settings = comparison::Settings { metric, rows, draws, seed };
-        let evaluation = comparison::evaluate(&real, &synthetic, schema, &settings, watch)?;
+        let mut evaluation = comparison::evaluate(&real, &synthetic, schema, &settings, watch)?;
+        if let Some(model) = model {
+            evaluation.notices.extend(provenance(model, &real, &synthetic, watch)?);
+        }
         Ok(serde_json::to_string(&evaluation).unwrap_or_default())
     })
 }

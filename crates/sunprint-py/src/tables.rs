@@ -86,11 +86,11 @@ impl Opened {
         }
     }
 
-    /// The codes of all rows in memory.
+    /// The codes of all rows in memory, with counts of what the schema changes. For the curator's eyes.
     pub(crate) fn table(self, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
         match self {
-            Opened::File(input) => Table::open(&input, schema, progress),
-            Opened::Batches(batches) => Table::of_batches(*batches, schema, progress),
+            Opened::File(input) => Table::open_checked(&input, schema, progress),
+            Opened::Batches(batches) => Table::of_batches_checked(*batches, schema, progress),
         }
     }
 

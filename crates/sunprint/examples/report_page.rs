@@ -35,7 +35,8 @@ fn bare(origin: Origin, dataset: &str) -> Page {
         origin,
         dataset: dataset.to_string(),
         version: "0.1.0",
-        headline: Headline { origin, sentence: String::new(), notes: Vec::new() },
+        headline: Headline { origin, notices: Vec::new(), sentence: String::new(), notes: Vec::new() },
+        verdict: None,
         privacy: None,
         distances: None,
         columns: None,
@@ -45,6 +46,7 @@ fn bare(origin: Origin, dataset: &str) -> Page {
         learning: None,
         strata: None,
         validity: None,
+        changed: None,
         predicted: None,
         cite: None,
         absent: Vec::new(),
@@ -55,12 +57,17 @@ fn bare(origin: Origin, dataset: &str) -> Page {
 fn curator(dataset: &str, names: &[String]) -> Page {
     let chance = &mut Chance(7);
     let mut page = bare(Origin::Curator, dataset);
-    page.headline.sentence = "Closer to the real table than a 4 % part of it, picked at random, would be.".to_string();
+    page.headline.sentence =
+        "Good: single columns and groups. Usable: pairs of columns. Poor: whole rows. Not judged: learning."
+            .to_string();
+    page.headline.notices =
+        vec![format!("The schema changed 10.7 % of the real cells of {} (3,500 not among the categories).", names[0])];
     page.headline.notes = vec![
-        format!("The worst column is {}: its W1 is 0.081 of its width.", names[0]),
         "The smallest group has 9 rows, and its means are off by 0.21 of the widths.".to_string(),
         "Every rule of the schema is kept.".to_string(),
     ];
+    page.verdict = Some(panels::verdict(names));
+    page.changed = Some(panels::changed(names));
     page.privacy = Some(panels::privacy());
     page.distances = Some(panels::distances());
     page.columns = Some(panels::columns(names, chance));
@@ -86,7 +93,10 @@ fn public(dataset: &str, names: &[String]) -> Page {
     page.spectrum = Some(panels::spectrum(names.len()));
     page.predicted = Some(panels::predicted(names, chance));
     page.cite = Some("People, synthetic table made by Sunprint 0.1.0 with ε = 1 (pure), 2026.".to_string());
-    page.absent = absent(&["distances", "columns", "learning", "strata", "validity"], "It needs the private rows.");
+    page.absent = absent(
+        &["verdict", "distances", "columns", "learning", "strata", "validity", "changed"],
+        "It needs the private rows.",
+    );
     page
 }
 
@@ -114,8 +124,19 @@ fn absent(panels: &[&'static str], why: &str) -> Vec<Absent> {
 fn empty() -> Page {
     let mut page = bare(Origin::Released, "");
     page.headline.sentence = "There is nothing to compare.".to_string();
-    let all =
-        ["privacy", "distances", "columns", "correlations", "plane", "spectrum", "learning", "strata", "validity"];
+    let all = [
+        "verdict",
+        "changed",
+        "privacy",
+        "distances",
+        "columns",
+        "correlations",
+        "plane",
+        "spectrum",
+        "learning",
+        "strata",
+        "validity",
+    ];
     page.absent = absent(&[&all[..], &["predicted", "cite"]].concat(), "There is neither a model nor a table.");
     page
 }

@@ -81,7 +81,7 @@ fn a_table_is_at_no_distance_from_itself() {
         assert_eq!((found.labels[0].variation, found.strata_variation), (0.0, 0.0));
         let floor = found.distances.floor.unwrap();
         assert!(floor.w1 > 0.0 && floor.w1 < found.distances.ceiling.w1);
-        assert_eq!((floor.rows, found.distances.covered), ([30, 30], Some(1.0)));
+        assert_eq!((floor.rows, found.distances.beyond), ([30, 30], Some(0.0)));
     }
 }
 
@@ -232,7 +232,7 @@ fn one_row_and_one_column_are_enough() {
     let schema = schema(1, 1);
     let found = compare(&schema, &[(vec![0], 0)], &[(vec![Q / 5], 0)], &Settings::default());
     near(found.distances.synthetic.w1, 0.2);
-    assert_eq!((found.distances.floor, found.distances.covered), (None, None));
+    assert_eq!((found.distances.floor, found.distances.beyond), (None, None));
     assert_eq!((found.correlations.pairs, found.correlations.largest), (0, 0.0));
     assert_eq!(found.deviations.worst.error, 0.0);
     // Uniform noise is between 0 and 1 away from a row at the lower bound.
@@ -341,9 +341,10 @@ fn the_report_is_marked_as_private_and_holds_numbers_only() {
     }
     assert!(json["distances"]["floor"].is_null(), "one row has no two parts");
     let text = serde_json::to_string(&json).unwrap();
-    // The floor, what it would cover, three intervals less the floor's, two categories without rows on one side;
-    // and two columns that have no categories and may not be missing.
-    assert_eq!(text.matches("null").count(), 9, "{text}");
+    // The floor, what lies beyond it, three intervals less the floor's, two categories without rows on one side, with
+    // three numbers each; two columns that have no categories and may not be missing; and no classifier of two rows.
+    let verdict = serde_json::to_string(&json["verdict"]).unwrap();
+    assert_eq!(text.matches("null").count() - verdict.matches("null").count(), 14, "{text}");
 }
 
 #[test]

@@ -33,7 +33,12 @@ pub fn command() -> clap::Command {
                 )
                 .mut_arg("input", |table| {
                     // Changing an argument puts it behind the others, so its place is said.
-                    optional(table.index(1).value_name("REAL").help("The real table: a file, or `-` for stdin"))
+                    optional(
+                        table
+                            .index(1)
+                            .value_name("REAL")
+                            .help("The real table, which comes first: a file, or `-` for stdin"),
+                    )
                 })
                 .mut_arg("schema", optional)
                 .mut_arg("report", |flag| flag.help("Write one HTML page that shows the whole comparison"))

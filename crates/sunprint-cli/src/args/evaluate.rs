@@ -15,7 +15,7 @@ pub struct EvaluateArgs {
     /// The real table.
     #[command(flatten)]
     pub real: DataArgs,
-    /// The synthetic table: a file, or `-` for stdin
+    /// The synthetic table, after the real one: a file, or `-` for stdin
     #[arg(index = 2, value_name = "SYNTH", help_heading = None, required_unless_present = "public")]
     #[arg(default_value = "-", hide_default_value = true)]
     pub synthetic: String,
@@ -25,7 +25,7 @@ pub struct EvaluateArgs {
     /// The schema of both.
     #[command(flatten)]
     pub schema: SchemaArg,
-    /// The model that SYNTH was drawn from: adds to the page what was promised and released
+    /// The model that SYNTH was drawn from: whether it was is checked, and the page shows what was promised
     #[arg(long, value_name = "MODEL", help_heading = "Data")]
     pub model: Option<PathBuf>,
     /// How rows are compared.

@@ -20,11 +20,12 @@ use crate::ledgers::NONE;
 use crate::measure::{hand_over_receipt, measure, prepare};
 use crate::pictures;
 use crate::progress::Bars;
+use crate::verdict;
 use crate::words::{Talk, thousands};
 use sunprint::evaluate::Settings;
 use sunprint::report::{Tables, html};
 use sunprint::schema::Schema;
-use sunprint::source::{Input, Table, check};
+use sunprint::source::{Input, Table};
 
 use clinic::Clinic;
 use compare::Comparison;
@@ -83,16 +84,21 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     talk.gap();
 
     let known = Schema::load(&schema)?;
-    let open = |file: &Path| Table::open(&Input::new(file, None), &known, &Bars::new(talk));
+    let open = |file: &Path| Table::open_checked(&Input::new(file, None), &known, &Bars::new(talk));
     let [real, drawn] = [open(&table)?, open(&synthetic)?];
     let comparison = Comparison::between(&real, &drawn, &known, seed)?;
-    let check = check(&Input::new(&synthetic, None), &known, &Bars::new(talk))?;
-    let tables = Tables { real: &real, synthetic: &drawn, schema: &known, model: Some(&model), check: Some(&check) };
+    let tables = Tables { real: &real, synthetic: &drawn, schema: &known, model: Some(&model) };
     let settings = Settings { rows: Some(compare::SUBSAMPLE), draws: 1, seed, ..Settings::default() };
     let (compared, page) = sunprint::report::compare(&tables, &settings, &Bars::new(talk))?;
     files::write_private(&folder.join(report::PAGE), &html(&page)?)?;
     let pictures = pictures::if_looked_at(&compared);
-    files::print(&report::text(&comparison, &pictures, &args.budget.epsilon, folder))
+    files::print(&report::text(
+        &comparison,
+        &verdict::table(&compared.evaluation),
+        &pictures,
+        &args.budget.epsilon,
+        folder,
+    ))
 }
 
 fn make_folder(folder: &Path) -> Result<()> {

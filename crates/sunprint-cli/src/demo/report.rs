@@ -13,8 +13,8 @@ pub const PAGE: &str = "report.html";
 const TITLE: usize = 36;
 
 /// The comparison in plain words, and what to do next.
-pub fn text(comparison: &Comparison, pictures: &str, epsilon: &str, folder: &Path) -> String {
-    let mut text = format!("How close is the synthetic clinic to the real one, at epsilon {epsilon}?\n");
+pub fn text(comparison: &Comparison, verdict: &str, pictures: &str, epsilon: &str, folder: &Path) -> String {
+    let mut text = format!("How close is the synthetic clinic to the real one, at epsilon {epsilon}?\n{verdict}");
     section(&mut text, "averages", &comparison.means, |number| format!("{number:.1}"));
     section(&mut text, "shares", &comparison.shares, |number| format!("{:.1} %", 100.0 * number));
     section(&mut text, "averages within a diagnosis", &comparison.within, |number| format!("{number:.1}"));
@@ -40,11 +40,6 @@ pub fn text(comparison: &Comparison, pictures: &str, epsilon: &str, folder: &Pat
     for (title, distance, meaning) in lines {
         let _ = writeln!(text, "  {title:TITLE$}{distance:>10.2}   {meaning}");
     }
-    let _ = writeln!(
-        text,
-        "  The synthetic rows cover {:.0} % of the way from knowing nothing to real rows.",
-        100.0 * distances.covered.unwrap_or(0.0)
-    );
 
     let _ = write!(
         text,
@@ -89,7 +84,7 @@ mod tests {
     fn no_line_is_wider_than_a_screen() {
         let [(real, schema), (other, _)] = [1, 2].map(|seed| Clinic::simulate(2_000, seed).to_table());
         let comparison = Comparison::between(&real, &other, &schema, 1).unwrap();
-        let report = super::text(&comparison, "", "1", Path::new("sunprint-demo"));
+        let report = super::text(&comparison, "", "", "1", Path::new("sunprint-demo"));
         for line in report.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

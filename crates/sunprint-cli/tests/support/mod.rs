@@ -199,7 +199,12 @@ fn without_hashes(text: &str) -> String {
     clean
 }
 
-/// The cells that a fit counts follow from the noise: a tree here, a lattice there. Their lines say just that.
+/// What is judged of rows that were drawn, in lines of their own.
+const JUDGED: [&str; 5] =
+    ["  single columns  ", "  pairs of columns  ", "  whole rows  ", "  groups  ", "  learning  "];
+
+/// The cells that a fit counts follow from the noise: a tree here, a lattice there. So does how good its rows are. Their
+/// lines say just that.
 fn without_choices(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut chosen = false;
@@ -209,6 +214,11 @@ fn without_choices(text: &str) -> Vec<String> {
             continue;
         }
         chosen = ["  cells  ", "  depth  ", "  side of a cell  "].iter().any(|title| line.starts_with(title));
+        if let Some(title) = JUDGED.iter().find(|title| line.starts_with(**title)) {
+            chosen = true;
+            lines.push(format!("{title}[JUDGED]"));
+            continue;
+        }
         lines.push(if chosen { "  cells [CHOSEN]".to_owned() } else { line.to_owned() });
     }
     lines.dedup_by(|a, b| a == b && a == "  cells [CHOSEN]");

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 from . import _native
 from ._errors import DataError
 from ._frames import handed
+from ._model import Model
 from ._options import Exact, exact
 from ._progress import Listener, listening
 from ._schema import Schema, SchemaLike
@@ -116,10 +117,35 @@ class Evaluation:
         return float(self._facts["distances"]["ceiling"]["w1"])
 
     @property
-    def covered(self) -> float | None:
-        """How much of the way from the ceiling to the floor is covered, from 0 to 1. Private."""
-        covered = self._facts["distances"]["covered"]
-        return None if covered is None else float(covered)
+    def verdict(self) -> dict[str, str | None]:
+        """How good five things are: ``columns``, ``pairs``, ``rows``, ``groups`` and ``learning``, each ``"good"``,
+        ``"usable"`` or ``"poor"``; ``None`` where there is nothing to judge, or too few rows to tell. The figures and their
+        limits are in ``to_dict()["verdict"]``. Private."""
+        return {what: judgement["grade"] for what, judgement in self._facts["verdict"].items()}
+
+    @property
+    def notices(self) -> list[str]:
+        """What should be heard before anything else, a sentence each: cells that the schema changed, tables that look
+        swapped, a model that did not make the rows. Private."""
+        return list(self._facts["notices"])
+
+    @property
+    def changed(self) -> dict[str, float]:
+        """The part of every column's real cells that the schema changed: clamped, unreadable, unlisted, or missing where
+        none may be. Private."""
+        return {column["name"]: float((column["real"] or {"share": 0.0})["share"]) for column in self._facts["changed"]}
+
+    @property
+    def auc(self) -> float | None:
+        """AUC of a classifier that tells synthetic rows from real ones: 0.5 is perfect, 1 the worst. Private."""
+        telling = self._facts["telling"]
+        return None if telling is None else float(telling["auc"])
+
+    @property
+    def beyond(self) -> float | None:
+        """W1 beyond chance: √(W1² − floor²), which does not depend on how many rows were compared. Private."""
+        beyond = self._facts["distances"]["beyond"]
+        return None if beyond is None else float(beyond)
 
     @property
     def columns(self) -> list[dict[str, Any]]:
@@ -146,20 +172,24 @@ def evaluate(
     seed: int = 1,
     ignore_extra: bool = False,
     progress: bool | Listener | None = None,
+    model: Model | None = None,
 ) -> Evaluation:
-    """Compares a synthetic table with the real one. Spends nothing, because nothing of it may be published.
+    """Compares a synthetic table with the real one, which comes first. Spends nothing, because nothing of it may be
+    published.
 
-    W1 is exact, on ``rows`` rows of each table that are drawn ``draws`` times; ``rows=None`` takes all rows, once.
+    With the ``model`` that is said to have made the rows, ``notices`` tells whether it did. W1 is exact, on ``rows`` rows of each table that are drawn ``draws`` times; ``rows=None`` takes all rows, once.
 
     >>> evaluation = sunprint.evaluate(frame, model.sample(seed=1), schema)
     >>> evaluation.floor < evaluation.w1 < evaluation.ceiling
     True
+    >>> sorted(evaluation.verdict)
+    ['columns', 'groups', 'learning', 'pairs', 'rows']
     """
     known = Schema(schema)._native
     with listening(progress) as listener:
-        told = _native.evaluate(
-            handed(real, known), handed(synthetic, known), known, metric, rows, draws, seed, ignore_extra, listener
-        )
+        tables = handed(real, known), handed(synthetic, known)
+        made = None if model is None else model._native
+        told = _native.evaluate(*tables, known, metric, rows, draws, seed, ignore_extra, listener, made)
     return Evaluation(json.loads(told))
 
 

@@ -142,6 +142,7 @@ def evaluate(
     seed: int,
     ignore_extra: bool = False,
     progress: _Listener | None = None,
+    model: Model | None = None,
 ) -> str: ...
 def plan(
     schema: Schema, rows: int, epsilons: list[str], delta: str | None = None, wish: float | None = None

@@ -68,6 +68,8 @@ pub fn column(i: usize, name: &str, error: f64, chance: &mut Chance) -> ColumnPi
         kind,
         w1: error,
         w1_own: error * (high - low),
+        relative: 5.0 * error,
+        chance: 0.01,
         variation: None,
         mean: figure(centre, error / 2.0),
         deviation: Some(Figure {

@@ -1,7 +1,10 @@
 //! Panels of made-up numbers.
 
 use super::figures::{self, Chance};
-use sunprint::evaluate::{ColumnError, Distance, Distances, Errors, PairError};
+use sunprint::evaluate::{
+    ChangedCells, ChangedColumn, ColumnError, Distance, Distances, Errors, Grade, Judged, Judgement, PairError,
+    Telling, Verdict, VerdictLine,
+};
 use sunprint::receipt::{Block, Section};
 use sunprint::report::page::*;
 
@@ -62,10 +65,66 @@ pub fn distances() -> DistancePanel {
             synthetic: distance(0.284, 0.006),
             floor: Some(distance(0.213, 0.004)),
             ceiling: distance(0.961, 0.003),
-            covered: Some(0.905),
+            beyond: Some(0.188),
+            spread: 0.62,
         },
-        equal_sample: Some(EqualSample { rows: 1_302, share: 0.04, at_least: false }),
+        telling: Some(Telling { rows: 10_000, auc: 0.734, chance: 0.004 }),
     }
+}
+
+/// A grade for each, and nothing for the last.
+pub fn verdict(names: &[String]) -> VerdictPanel {
+    let judged = |what, value, good, usable, grade, of: Option<&String>| Judged {
+        what,
+        value,
+        chance: 0.01,
+        good,
+        usable,
+        grade: Some(grade),
+        of: of.cloned(),
+    };
+    let one = |figures: Vec<Judged>| Judgement {
+        grade: figures.iter().filter_map(|figure| figure.grade).max(),
+        figures,
+        why: None,
+    };
+    let verdict = Verdict {
+        columns: one(vec![judged("worst column", 0.12, 0.2, 0.5, Grade::Good, names.first())]),
+        pairs: one(vec![judged("correlations lost", 0.41, 0.3, 0.7, Grade::Usable, None)]),
+        rows: one(vec![judged("classifier", 0.43, 0.1, 0.3, Grade::Poor, None)]),
+        groups: one(vec![judged("shares", 0.02, 0.05, 0.15, Grade::Good, None)]),
+        learning: Judgement { why: Some("the schema has no label with categories".to_string()), ..one(Vec::new()) },
+    };
+    let line = |what, grade, figures: &[String]| VerdictLine { what, grade, figures: figures.to_vec() };
+    let lines = vec![
+        line(
+            "single columns",
+            "good",
+            &["on average off by 0.031 deviations".to_string(), format!("worst by 0.12: {}", names[0])],
+        ),
+        line("pairs of columns", "usable", &["41 % of the correlations lost".to_string()]),
+        line("whole rows", "poor", &["AUC of real or synthetic 0.930 (0.5 is perfect)".to_string()]),
+        line("groups", "good", &["shares off by 0.020 deviations: sex".to_string()]),
+        line("learning", "not judged", &["the schema has no label with categories".to_string()]),
+    ];
+    VerdictPanel { origin: Origin::Curator, verdict, lines }
+}
+
+pub fn changed(names: &[String]) -> ChangedPanel {
+    let cells = |unlisted: u64| ChangedCells {
+        unlisted,
+        changed: unlisted,
+        share: unlisted as f64 / 32_561.0,
+        ..ChangedCells::default()
+    };
+    let column = |(i, name): (usize, &String)| ChangedColumn {
+        name: name.clone(),
+        kind: "categorical",
+        real: Some(cells(3_500 >> i)),
+        synthetic: Some(cells(0)),
+    };
+    let columns = names.iter().take(3).enumerate().map(column).collect();
+    ChangedPanel { origin: Origin::Curator, columns, kept: names.len().saturating_sub(3) }
 }
 
 pub fn columns(names: &[String], chance: &mut Chance) -> ColumnPanel {
@@ -151,6 +210,8 @@ pub fn learning(names: &[String], chance: &mut Chance) -> LearningPanel {
         rows,
         real: Some(real),
         synthetic,
+        auc_real: synthetic.map(|_| 0.88),
+        auc_synthetic: synthetic.map(|_| 0.84),
     };
     let weights: Vec<Weight> = (names.iter().take(30))
         .enumerate()
@@ -170,6 +231,9 @@ pub fn learning(names: &[String], chance: &mut Chance) -> LearningPanel {
             real: 0.846,
             synthetic: 0.821,
             commonest: 0.759,
+            auc_real: Some(0.88),
+            auc_synthetic: Some(0.84),
+            auc_chance: Some(0.011),
             by_class: vec![
                 class("up to 50,000", 3_036, 0.93, Some(0.94)),
                 class("over 50,000", 964, 0.58, Some(0.45)),

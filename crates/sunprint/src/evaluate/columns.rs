@@ -2,6 +2,7 @@
 
 use super::labels::variation;
 use super::line::{self, Seen};
+use super::relative::{Relative, relative};
 use crate::schema::{Column, ColumnKind, Form, Scale};
 use crate::tally::codes::Q;
 use serde::Serialize;
@@ -19,6 +20,12 @@ pub struct ColumnFigures {
     pub w1: f64,
     /// The same in the column's own unit: days and seconds for dates.
     pub w1_own: f64,
+    /// The same in deviations of the real column, so that it means the same for every column; for categories the total
+    /// variation over √((1 − Σp²)/2), which for two of them is a deviation. Missing values count like a category. If the
+    /// real column does not vary: the part of the synthetic values that are different.
+    pub relative: f64,
+    /// What `relative` is to be expected of two tables of so many rows that were drawn from one law.
+    pub chance: f64,
     /// For categories: half the sum of |real share − synthetic share|.
     pub variation: Option<f64>,
     /// The means; none for circles and for categories without an order.
@@ -117,6 +124,7 @@ pub(super) fn compare(column: &Column, form: Form, real: &Seen, synthetic: &Seen
     let mean = |seen: &Seen| if log { seen.moments(at).0 } else { own(seen.mean()) };
     let deviation = |seen: &Seen| if log { seen.moments(at).1 } else { seen.deviation() * width };
     let listed = matches!(column.kind, ColumnKind::Categorical { .. });
+    let Relative { error: relative, chance } = relative(form, real, synthetic);
     let of_both = [real, synthetic].map(|seen| if listed && both { shares(column, form, seen) } else { Vec::new() });
     let category = |(value, (real, synthetic)): (&str, (&f64, &f64))| CategoryShare {
         value: value.to_owned(),
@@ -128,6 +136,8 @@ pub(super) fn compare(column: &Column, form: Form, real: &Seen, synthetic: &Seen
         kind: column.kind.word(),
         w1,
         w1_own: if form == Form::OneHot { w1 } else { w1_own },
+        relative,
+        chance,
         variation: (listed && both).then(|| variation(&of_both[0], &of_both[1])),
         mean: figure(Seen::mean, &mean),
         deviation: figure(Seen::deviation, &deviation),

@@ -20,6 +20,11 @@ pub struct CorrelationErrors {
     pub root_mean_square: f64,
     /// The largest absolute difference; 0 without pairs.
     pub largest: f64,
+    /// The root of the mean square of the real correlations beyond chance: how much there is to lose. It is what
+    /// `root_mean_square` is for synthetic rows without any correlation.
+    pub strength: f64,
+    /// What `root_mean_square` is to be expected of two tables of so many rows that were drawn from one law.
+    pub chance: f64,
     /// Coordinates that do not vary in the real table.
     pub constant_real: usize,
     /// Coordinates that do not vary in the synthetic table.
@@ -45,6 +50,7 @@ impl CorrelationErrors {
     pub(super) fn between(schema: &Schema, real: &Moments, synthetic: &Moments) -> CorrelationErrors {
         let width = schema.width();
         let error = |i: usize, j: usize| synthetic.correlation(i, j) - real.correlation(i, j);
+        let (mut strength, mut chance) = (0.0, 0.0);
         let (mut square, mut worst) = (0.0, Vec::with_capacity(2 * WORST_PAIRS));
         let blocks = schema.blocks();
         let columns: Vec<usize> = blocks.iter().flat_map(|block| vec![block.column; block.width()]).collect();
@@ -54,6 +60,10 @@ impl CorrelationErrors {
                 pairs += 1;
                 let error = error(i, j);
                 square += error * error;
+                let squared = real.correlation(i, j).powi(2);
+                strength += squared;
+                // The variance of a correlation of n rows is about (1 − r²)²/n.
+                chance += (1.0 - squared).powi(2);
                 worst.push((error, j, i));
                 if worst.len() == 2 * WORST_PAIRS {
                     keep_worst(&mut worst);
@@ -69,8 +79,12 @@ impl CorrelationErrors {
             synthetic: synthetic.correlation(i, j),
             error,
         };
+        let mean = |sum: f64| sum / pairs.max(1) as f64;
+        let [m, n] = [real, synthetic].map(|moments| 1.0 / moments.rows() as f64);
         CorrelationErrors {
             pairs,
+            strength: (mean(strength) - mean(chance) * m).max(0.0).sqrt(),
+            chance: (mean(chance) * (m + n)).sqrt(),
             root_mean_square: (square / pairs.max(1) as f64).sqrt(),
             largest: worst.first().map_or(0.0, |(error, ..)| error.abs()),
             constant_real: constant(real),

@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::picks::Picks;
+use super::relative::beyond;
 use crate::error::Result;
 use crate::math::stream::Stream;
 use crate::math::student;
@@ -18,6 +19,9 @@ pub(super) const PURPOSE: u64 = u64::from_be_bytes(*b"evaluate");
 /// and use all cores themselves.
 const SIDE_BY_SIDE: usize = 1 << 24;
 
+/// Real rows that the spread is taken from, at most.
+const MOST_SPREAD: usize = 10_000;
+
 /// How far tables are apart: W1, the least mean distance over which rows must be moved to turn one into the other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Distances {
@@ -33,9 +37,13 @@ pub struct Distances {
     /// The ceiling: real rows against uniform noise between the bounds, and among the categories, which knows nothing
     /// but the schema.
     pub ceiling: Distance,
-    /// How much of the way from the ceiling to the floor the synthetic table covers, from 0 to 1; `None` where the
-    /// ceiling is not above the floor.
-    pub covered: Option<f64>,
+    /// W1 beyond chance: √(W1² − floor²), or 0 below the floor. Few rows lie far from each other whatever their law, and
+    /// what the laws differ by comes on top of that in squares, so that this does not depend on how many rows are
+    /// compared; W1 less the floor would be the smaller, the fewer they are. `None` without a floor.
+    pub beyond: Option<f64>,
+    /// How far real rows are from their own mean, on average: the W1 of a table that knows the mean and nothing else. What
+    /// the others are to be held against.
+    pub spread: f64,
 }
 
 /// W1 of one kind of pair, over several draws of rows.
@@ -142,8 +150,9 @@ pub fn distances(
     let synthetic = over(Other::Synthetic, rows);
     let floor = (real.rows() > 1).then(|| over(Other::Real, problem.parts));
     let ceiling = over(Other::Noise, rows);
-    let covered = floor.as_ref().and_then(|floor| covered(floor.w1, synthetic.w1, ceiling.w1));
-    Ok(Distances { metric: settings.metric.name(), seed: settings.seed, synthetic, floor, ceiling, covered })
+    let beyond = floor.as_ref().map(|floor| beyond(synthetic.w1, floor.w1));
+    let spread = problem.spread()?;
+    Ok(Distances { metric: settings.metric.name(), seed: settings.seed, synthetic, floor, ceiling, beyond, spread })
 }
 
 /// The sizes of two disjoint parts of the real table: those of the two sides if there are enough rows, else all rows in
@@ -155,11 +164,6 @@ pub(super) fn parts([a, b]: [usize; 2], rows: usize) -> [usize; 2] {
     let first = (a as u128 * rows as u128 / (a + b) as u128) as usize;
     let first = first.clamp(1, rows.saturating_sub(1).max(1));
     [first, rows - first]
-}
-
-/// How much of the way from the ceiling to the floor is covered.
-fn covered(floor: f64, synthetic: f64, ceiling: f64) -> Option<f64> {
-    (ceiling > floor).then(|| ((ceiling - synthetic) / (ceiling - floor)).clamp(0.0, 1.0))
 }
 
 /// A value of which nothing is known but the schema: anywhere between the bounds, any category, missing or not.
@@ -184,6 +188,20 @@ fn random(block: &Block, noise: &mut Stream, out: &mut Vec<f64>) {
 }
 
 impl Problem<'_> {
+    /// The mean distance of real rows from their mean.
+    fn spread(&self) -> Result<f64> {
+        let rows =
+            self.real.choose(self.real.rows().min(MOST_SPREAD), &mut Stream::new(self.settings.seed, PURPOSE, 3));
+        let points = self.real.points(&rows);
+        let mut mean = vec![0.0; self.width];
+        for point in points.chunks(self.width) {
+            mean.iter_mut().zip(point).for_each(|(mean, x)| *mean += x / rows.len() as f64);
+        }
+        // One row opposite all others: there is only one plan.
+        let (one, two) = (Points::new(&points, self.width)?, Points::new(&mean, self.width)?);
+        Ok(wasserstein1(&one, &two, self.settings.metric)?.cost)
+    }
+
     fn solve(&self, other: Other, draw: usize) -> Result<Solved> {
         let stream = |number: u64| Stream::new(self.settings.seed, PURPOSE, 4 * draw as u64 + number);
         let [first, second] = if other == Other::Real { self.parts } else { self.rows };

@@ -33,38 +33,50 @@
 //! ```
 
 mod alone;
+mod changed;
 mod columns;
 mod constraints;
 mod correlations;
 mod distances;
-mod equal;
+mod gaps;
 mod histograms;
 mod labels;
+mod learning;
 mod line;
 mod moments;
 mod picks;
+mod relative;
+mod spoken;
 mod strata;
+mod telling;
+mod verdict;
 
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
 use crate::source::{Progress, Table, Unit};
 use serde::Serialize;
+use verdict::Evidence;
 
 pub use crate::math::transport::Metric;
 pub(crate) use alone::{Alone, QUANTILES, alone};
+pub use changed::{ChangedCells, ChangedColumn, WORTH_SAYING};
 pub(crate) use columns::own;
 pub use columns::{CategoryShare, ColumnError, ColumnFigures, Errors, Figure};
 pub(crate) use constraints::broken;
 pub(crate) use correlations::coordinate_names;
 pub use correlations::{CorrelationErrors, PairError, WORST_PAIRS};
 pub use distances::{Distance, Distances, Solved, distances};
-pub use equal::Equal;
-pub(crate) use equal::equal_rows;
+pub(crate) use gaps::gaps;
 pub use histograms::{Histogram, MOST_BARS};
 pub use labels::{CategoryFigures, LabelFigures};
+pub(crate) use learning::MISSING;
+pub use learning::{ClassLearning, Learning, Weight};
 pub use moments::Moments;
 pub(crate) use picks::Picks;
+pub use spoken::VerdictLine;
 pub(crate) use strata::StratumSums;
+pub use telling::Telling;
+pub use verdict::{Grade, Judged, Judgement, Verdict};
 
 /// What to compare, and on how many rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +102,11 @@ impl Default for Settings {
 pub struct Evaluation {
     /// Always true: nothing of this may be published.
     pub private: bool,
+    /// What should be heard before anything else, a sentence each: cells that the schema changed, tables that look
+    /// swapped, a model that did not make the rows. Often none.
+    pub notices: Vec<String>,
+    /// Five things, each good, usable or poor.
+    pub verdict: Verdict,
     /// Rows of the real table.
     pub real_rows: usize,
     /// Rows of the synthetic table.
@@ -98,8 +115,13 @@ pub struct Evaluation {
     pub features: usize,
     /// The number of their coordinates: the dimension of the cube.
     pub coordinates: usize,
+    /// The cells that the schema changed on the way in, column by column in the order of the schema; empty for tables of
+    /// which nobody counted them.
+    pub changed: Vec<ChangedColumn>,
     /// W1 between whole rows.
     pub distances: Distances,
+    /// A classifier that tells real from synthetic rows; none for a few rows.
+    pub telling: Option<Telling>,
     /// Every column by itself, all rows, worst W1 first.
     pub columns: Vec<ColumnFigures>,
     /// Errors of the means, in units of the widths.
@@ -112,6 +134,10 @@ pub struct Evaluation {
     pub labels: Vec<LabelFigures>,
     /// Half the sum of |real share − synthetic share| over all strata: the combinations of all labels. 0 without labels.
     pub strata_variation: f64,
+    /// What synthetic rows teach about the labels of real ones.
+    pub learning: Vec<Learning>,
+    /// Why labels could not be learnt, a sentence each.
+    pub not_learnt: Vec<String>,
 }
 
 /// An evaluation, and what it was made of. Private like it.
@@ -163,20 +189,42 @@ pub fn compare(
     let deviations = Errors::over(columns.iter().map(|(column, _)| column), |column| column.deviation);
     // The largest W1 first; equals stay in the order of the schema.
     columns.sort_by(|(a, _), (b, _)| b.w1.total_cmp(&a.w1));
-    let (columns, histograms) = columns.into_iter().unzip();
+    let (columns, histograms): (Vec<ColumnFigures>, _) = columns.into_iter().unzip();
+    let changed = changed::changed(real, synthetic, schema);
+    let correlations = CorrelationErrors::between(schema, &of_real, &of_synthetic);
+    let labels = labels::compare(schema, &of_real, &of_synthetic);
+    let distances = distances(real, synthetic, schema, settings, progress)?;
+    let telling = telling::telling(real, synthetic, schema, settings.seed, progress)?;
+    let (learning, not_learnt) = learning::learning(schema, real, synthetic, settings.seed, progress)?;
+    let evidence = Evidence {
+        columns: &columns,
+        correlations: &correlations,
+        distances: &distances,
+        telling: telling.as_ref(),
+        labels: &labels,
+        learning: &learning,
+        not_learnt: &not_learnt,
+        changed: &changed,
+    };
     let evaluation = Evaluation {
         private: true,
+        notices: changed::notices(&changed),
+        verdict: evidence.verdict(),
         real_rows: real.rows(),
         synthetic_rows: synthetic.rows(),
         features: schema.features().len(),
         coordinates: schema.width(),
         means,
         deviations,
+        changed,
+        distances,
+        telling,
         columns,
-        correlations: CorrelationErrors::between(schema, &of_real, &of_synthetic),
-        labels: labels::compare(schema, &of_real, &of_synthetic),
+        correlations,
+        labels,
         strata_variation: labels::variation(&of_real.stratum_shares(), &of_synthetic.stratum_shares()),
-        distances: distances(real, synthetic, schema, settings, progress)?,
+        learning,
+        not_learnt,
     };
     Ok(Compared { evaluation, real: of_real, synthetic: of_synthetic, histograms })
 }

@@ -93,6 +93,11 @@ impl Moments {
         self
     }
 
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// The mean of a feature.
     pub fn mean(&self, feature: usize) -> f64 {
         let sum: u64 = self.stratum_sums.iter().skip(feature).step_by(self.width).sum();
@@ -106,6 +111,11 @@ impl Moments {
         };
         let (sum, rows) = strata.into_iter().fold((0, 0), add);
         (rows > 0).then(|| sum as f64 / (rows as f64 * f64::from(Q)))
+    }
+
+    /// The rows of some strata.
+    pub(crate) fn rows_within(&self, strata: &[usize]) -> u64 {
+        strata.iter().map(|&stratum| self.stratum_rows[stratum]).sum()
     }
 
     /// The standard deviation of a feature over the table: the root of the mean square deviation.

@@ -32,11 +32,6 @@ impl<'a> Picks<'a> {
         if count < self.rows() { stream.choose(self.rows(), count) } else { (0..self.rows()).collect() }
     }
 
-    /// How many coordinates a row has.
-    pub(crate) fn width(&self) -> usize {
-        self.table.width()
-    }
-
     /// The points of some rows, one after the other.
     pub(crate) fn points(&self, rows: &[usize]) -> Vec<f64> {
         let mut points = Vec::with_capacity(rows.len() * self.table.width());

@@ -54,19 +54,32 @@ pub fn learn(points: &[f64], width: usize, classes: &[usize], count: usize) -> L
 impl Logistic {
     /// The class with the largest score; the first of equals.
     pub fn class(&self, point: &[f64]) -> usize {
+        let scores = self.scores(point).into_iter().enumerate();
+        let largest = |best: (usize, f64), (class, score)| if score > best.1 { (class, score) } else { best };
+        scores.fold((0, f64::NEG_INFINITY), largest).0
+    }
+
+    /// The score of every class. Probabilities are proportional to their exponentials.
+    pub fn scores(&self, point: &[f64]) -> Vec<f64> {
         let score = |weights: &Vec<f64>| {
             let (intercept, weights) = weights.split_last().unwrap_or((&0.0, &[]));
             weights.iter().zip(point).map(|(w, x)| w * x).sum::<f64>() + intercept
         };
-        match self.weights.len() {
-            0 => 0,
-            1 => usize::from(score(&self.weights[0]) > 0.0),
-            _ => {
-                let scores = self.weights.iter().map(score);
-                let largest = |best: (usize, f64), (class, score)| if score > best.1 { (class, score) } else { best };
-                scores.enumerate().fold((0, f64::NEG_INFINITY), largest).0
-            }
-        }
+        // One class, or the first of two, has no list.
+        let hidden = (self.weights.len() <= 1).then_some(0.0);
+        hidden.into_iter().chain(self.weights.iter().map(score)).collect()
+    }
+
+    /// For every class the logarithm of its odds against all others together: what ranks rows by how sure it is of them.
+    pub fn log_odds(&self, point: &[f64]) -> Vec<f64> {
+        let scores = self.scores(point);
+        let against = |class: usize| {
+            let others = scores.iter().enumerate().filter(|(other, _)| *other != class).map(|(_, score)| *score);
+            let top = others.clone().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = others.map(|score| libm::exp(score - top)).sum();
+            scores[class] - (top + libm::log(sum))
+        };
+        (0..scores.len()).map(against).collect()
     }
 }
 
@@ -264,6 +277,22 @@ mod tests {
         // rows are off by 4 % with probability 10⁻⁸.
         assert!((1_710..=1_870).contains(&right), "{right}");
         assert!(found.weights[0][0] > 5.0 * found.weights[0][1].abs());
+    }
+
+    #[test]
+    fn odds_are_those_of_the_probabilities() {
+        let (points, labels) = rows(300, 2, 3, 4);
+        let found = learn(&points, 2, &labels, 3);
+        let row = &points[..2];
+        let parts: Vec<f64> = found.scores(row).iter().map(|score| score.exp()).collect();
+        let sum: f64 = parts.iter().sum();
+        for (class, odds) in found.log_odds(row).into_iter().enumerate() {
+            let p = parts[class] / sum;
+            assert!((odds - (p / (1.0 - p)).ln()).abs() < 1e-9);
+        }
+        let two = learn(&[0.0, 1.0], 1, &[0, 1], 2);
+        let [first, second] = two.log_odds(&[0.7])[..] else { panic!("two classes") };
+        assert!((first + second).abs() < 1e-12 && second > 0.0);
     }
 
     #[test]

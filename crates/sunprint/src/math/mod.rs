@@ -5,6 +5,8 @@
 //! [`eigen`] is the exception (its kernels differ between processors); its results are stored, never recomputed.
 
 pub mod assignment;
+pub mod auc;
+pub mod boost;
 pub mod cholesky;
 pub mod cluster;
 pub mod doubt;

@@ -1,14 +1,18 @@
 //! The curator's page: real against synthetic rows.
 
-use super::headline::{Parts, equal_sample, headline};
-use super::page::{Absent, Bars, ColumnPanel, ColumnPicture, DistancePanel, FORMAT, Origin, Page, SpectrumPanel};
+use super::headline::{Parts, headline};
+use super::page::{
+    Absent, Bars, ChangedPanel, ColumnPanel, ColumnPicture, DistancePanel, FORMAT, Learning, LearningPanel, Origin,
+    Page, SpectrumPanel, VerdictPanel,
+};
+use super::provenance::provenance;
 use super::round::{five, four, within};
-use super::{correlations, learning, plane, privacy, strata, validity};
+use super::{correlations, plane, privacy, strata, validity};
 use crate::error::Result;
-use crate::evaluate::{self, ColumnFigures, Compared, Errors, Figure, Histogram, Settings, equal_rows};
+use crate::evaluate::{self, ColumnFigures, Compared, Errors, Evaluation, Figure, Histogram, Settings};
 use crate::model::Model;
 use crate::schema::Schema;
-use crate::source::{CheckReport, Progress, Table};
+use crate::source::{Progress, Table};
 
 /// What a page is made from.
 #[derive(Clone, Copy)]
@@ -21,15 +25,15 @@ pub struct Tables<'a> {
     pub schema: &'a Schema,
     /// The model that the synthetic table was drawn from, if it is at hand.
     pub model: Option<&'a Model>,
-    /// How the synthetic file fits the schema, if it could be read again.
-    pub check: Option<&'a CheckReport>,
 }
 
 /// Compares two tables and puts a page together. For the curator's eyes: both come from private rows without noise.
 pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) -> Result<(Compared, Page)> {
-    let Tables { real, synthetic, schema, model, check } = *tables;
-    let compared = evaluate::compare(real, synthetic, schema, settings, progress)?;
-    let equal = equal_rows(real, synthetic, settings, progress)?;
+    let Tables { real, synthetic, schema, model } = *tables;
+    let mut compared = evaluate::compare(real, synthetic, schema, settings, progress)?;
+    if let Some(model) = model {
+        compared.evaluation.notices.extend(provenance(model, real, synthetic, progress)?);
+    }
     let found = &compared.evaluation;
     let mut absent = Vec::new();
     let mut missing = |panel: &'static str, why: &str| absent.push(Absent { panel, why: why.to_owned() });
@@ -54,18 +58,21 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
     if strata.is_none() {
         missing("strata", "no column of the schema splits the table");
     }
-    let (learning, reasons) = learning::panel(schema, real, synthetic, settings.seed, progress)?;
-    reasons.iter().for_each(|why| missing("learning", why));
-    let validity = check.map(|check| validity::panel(schema, synthetic, check, found)).transpose()?;
+    let learning = learning(found);
+    found.not_learnt.iter().for_each(|why| missing("learning", why));
+    let validity = synthetic.check().map(|check| validity::panel(schema, synthetic, check, found)).transpose()?;
     if validity.is_none() {
-        missing("validity", "the synthetic table came through a pipe, which can be read only once");
+        missing("validity", "nobody counted the cells of the synthetic table that break a rule");
+    }
+    let changed = changed(found);
+    if changed.is_none() {
+        missing("changed", "nobody counted the cells that the schema changes");
     }
     missing("predicted", "with the real rows at hand nothing has to be predicted");
     missing("cite", "this page is not to be published");
 
     let headline = headline(&Parts {
         evaluation: found,
-        equal,
         strata: strata.as_ref(),
         learning: learning.as_ref(),
         validity: validity.as_ref(),
@@ -76,7 +83,7 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         real_rows: found.real_rows,
         synthetic_rows: found.synthetic_rows,
         distances: found.distances.clone(),
-        equal_sample: equal_sample(equal, found.real_rows),
+        telling: found.telling.clone(),
     };
     let page = Page {
         format: FORMAT,
@@ -84,6 +91,7 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         dataset: schema.dataset.name.clone(),
         version: env!("CARGO_PKG_VERSION"),
         headline,
+        verdict: Some(verdict(found)),
         privacy,
         distances: Some(distances),
         columns: Some(columns(&compared)),
@@ -93,11 +101,61 @@ pub fn compare(tables: &Tables, settings: &Settings, progress: &dyn Progress) ->
         learning,
         strata,
         validity,
+        changed,
         predicted: None,
         cite: None,
         absent,
     };
     Ok((compared, page))
+}
+
+/// Five things, in a few digits.
+fn verdict(found: &Evaluation) -> VerdictPanel {
+    let mut verdict = found.verdict.clone();
+    let evaluate::Verdict { columns, pairs, rows, groups, learning } = &mut verdict;
+    for figure in [columns, pairs, rows, groups, learning].into_iter().flat_map(|one| &mut one.figures) {
+        (figure.value, figure.chance) = (four(figure.value), four(figure.chance));
+    }
+    VerdictPanel { origin: Origin::Curator, verdict, lines: found.verdict_lines() }
+}
+
+/// Columns with changed cells; none where nobody counted.
+fn changed(found: &Evaluation) -> Option<ChangedPanel> {
+    if found.changed.is_empty() {
+        return None;
+    }
+    let any = |cells: Option<evaluate::ChangedCells>| cells.is_some_and(|cells| cells.changed > 0);
+    let mut columns = found.changed.clone();
+    columns.retain(|column| any(column.real) || any(column.synthetic));
+    columns.sort_by(|a, b| b.real_share().total_cmp(&a.real_share()));
+    for cells in columns.iter_mut().flat_map(|column| [&mut column.real, &mut column.synthetic]).flatten() {
+        cells.share = five(cells.share);
+    }
+    let kept = found.changed.len() - columns.len();
+    Some(ChangedPanel { origin: Origin::Curator, columns, kept })
+}
+
+/// What labels teach, in a few digits.
+fn learning(found: &Evaluation) -> Option<LearningPanel> {
+    let short = |label: &Learning| {
+        let mut short = label.clone();
+        (short.real, short.synthetic, short.commonest) =
+            (five(short.real), five(short.synthetic), five(short.commonest));
+        for part in [&mut short.auc_real, &mut short.auc_synthetic, &mut short.auc_chance] {
+            *part = part.map(five);
+        }
+        for class in &mut short.by_class {
+            for part in [&mut class.real, &mut class.synthetic, &mut class.auc_real, &mut class.auc_synthetic] {
+                *part = part.map(five);
+            }
+        }
+        for weight in &mut short.weights {
+            (weight.real, weight.synthetic) = (four(weight.real), four(weight.synthetic));
+        }
+        short
+    };
+    let labels: Vec<Learning> = found.learning.iter().map(short).collect();
+    (!labels.is_empty()).then_some(LearningPanel { origin: Origin::Curator, labels })
 }
 
 /// The released variances; none where none were measured.
@@ -146,6 +204,7 @@ fn rounded(figures: &ColumnFigures, histogram: Option<&Histogram>) -> ColumnFigu
     };
     let mut short = figures.clone();
     (short.w1, short.w1_own) = (five(short.w1), five(short.w1_own));
+    (short.relative, short.chance) = (five(short.relative), five(short.chance));
     short.variation = short.variation.map(five);
     (short.mean, short.deviation) = (short.mean.map(own), short.deviation.map(own));
     short.missing = short.missing.map(share);

@@ -1,25 +1,14 @@
-//! The first thing to read: how close, in one sentence, and what is worst.
+//! The first thing to read: what should be heard, the verdict in one sentence, and what is worst.
 
-use super::page::{EqualSample, Headline, LearningPanel, Origin, StrataPanel, StratumPicture, ValidityPanel};
-use super::round::four;
-use crate::evaluate::{Equal, Evaluation};
+use super::page::{
+    ClassLearning, Headline, Learning, LearningPanel, Origin, StrataPanel, StratumPicture, ValidityPanel,
+};
+use crate::evaluate::Evaluation;
 use crate::model::Model;
-
-/// What the search for a sample came to, as the page shows it.
-pub(super) fn equal_sample(equal: Option<Equal>, real_rows: usize) -> Option<EqualSample> {
-    let sample =
-        |rows: usize, at_least: bool| EqualSample { rows, share: four(rows as f64 / real_rows as f64), at_least };
-    match equal? {
-        Equal::Rows(rows) => Some(sample(rows, false)),
-        Equal::AtLeast(rows) => Some(sample(rows, true)),
-        Equal::None => None,
-    }
-}
 
 /// Everything that the headline is made of.
 pub(super) struct Parts<'a> {
     pub(super) evaluation: &'a Evaluation,
-    pub(super) equal: Option<Equal>,
     pub(super) strata: Option<&'a StrataPanel>,
     pub(super) learning: Option<&'a LearningPanel>,
     pub(super) validity: Option<&'a ValidityPanel>,
@@ -29,54 +18,30 @@ pub(super) struct Parts<'a> {
 /// The sentence and the notes of the curator's page.
 pub(super) fn headline(parts: &Parts) -> Headline {
     let mut notes = Vec::new();
-    let found = parts.evaluation;
-    if let Some(worst) = found.columns.first().filter(|worst| worst.w1 > 0.0) {
-        let worst_w1 = percent(worst.w1);
-        notes.push(format!(
-            "The worst column is {}: its values are off by {worst_w1} of its width on average.",
-            worst.name
-        ));
-    }
     notes.extend(parts.strata.and_then(worst_stratum));
-    notes.extend(parts.learning.into_iter().flat_map(|panel| &panel.labels).map(|one| {
-        let (label, synthetic, real) = (&one.label, percent(one.synthetic), percent(one.real));
-        format!("Of {label}, synthetic rows teach to tell {synthetic} of real rows rightly, real rows {real}.")
-    }));
+    notes.extend(parts.learning.into_iter().flat_map(|panel| &panel.labels).filter_map(lost_class));
     notes.extend(parts.validity.map(broken_rules));
     if let Some(dimension) = parts.model.and_then(|model| model.receipt().dimension) {
         let directions =
             if dimension == 1 { "one direction was".to_owned() } else { format!("{dimension} directions were") };
         notes.push(format!("d′ = {dimension}: {directions} measured in detail, the others by their covariance alone."));
     }
-    Headline { origin: Origin::Curator, sentence: sentence(found, parts.equal), notes }
+    let found = parts.evaluation;
+    Headline { origin: Origin::Curator, notices: found.notices.clone(), sentence: found.verdict.sentence(), notes }
 }
 
-fn sentence(found: &Evaluation, equal: Option<Equal>) -> String {
-    let (w1, ceiling) = (found.distances.synthetic.w1, found.distances.ceiling.w1);
-    let share = |rows: usize| percent(rows as f64 / found.real_rows as f64);
-    let rows = |rows: usize| if rows == 1 { "one row".to_owned() } else { format!("{rows} rows") };
-    match equal {
-        _ if w1 >= ceiling => "No closer to the real table than uniform noise between the bounds.".to_owned(),
-        None => "The real table has a single row, so nothing says how close a table can be to it.".to_owned(),
-        Some(Equal::AtLeast(most)) => format!(
-            "At least as close to the real table as a {} sample of it ({}) would be, the largest that was tried.",
-            share(most),
-            rows(most)
-        ),
-        Some(Equal::Rows(some)) => {
-            format!("Closer to the real table than a {} sample of it ({}) would be.", share(some), rows(some))
-        }
-        Some(Equal::None) => {
-            let covered = found
-                .distances
-                .covered
-                .map(|part| format!(", though it covers {} of the way from noise to real rows", percent(part)));
-            format!(
-                "Farther from the real table than a single real row, repeated, would be{}.",
-                covered.unwrap_or_default()
-            )
-        }
-    }
+/// The class that synthetic rows teach least of, where they teach less than half of what real rows do.
+fn lost_class(label: &Learning) -> Option<String> {
+    let recall = |class: &ClassLearning| Some((class.real?, class.synthetic?));
+    let lost = |class: &&ClassLearning| recall(class).is_some_and(|(real, synthetic)| synthetic < real / 2.0);
+    let class = label.by_class.iter().find(lost)?;
+    let (real, synthetic) = recall(class)?;
+    let (real, synthetic, rows) = (percent(real), percent(synthetic), class.rows);
+    let label = &label.label;
+    Some(format!(
+        "Whoever learns {label} from synthetic rows finds {synthetic} of the {rows} real rows of {}; from real rows {real}.",
+        class.class
+    ))
 }
 
 fn worst_stratum(panel: &StrataPanel) -> Option<String> {

@@ -7,6 +7,7 @@
 mod panels;
 mod parts;
 mod promise;
+mod verdict;
 
 use super::page::{Origin, Page};
 use crate::error::{Error, Kind, Result};
@@ -92,7 +93,7 @@ pub fn html(page: &Page) -> Result<String> {
     let panels = panels::all(page);
     text.push_str(&panels::contents(&panels));
     text.push_str("<main id=\"main\" tabindex=\"-1\">\n");
-    text.push_str(&panels::headline(page));
+    text.push_str(&verdict::headline(page));
     text.push_str(
         "<noscript><p class=\"aside\">Charts, search and sorting need JavaScript, which is switched off here. The \
          numbers in the tables do not.</p></noscript>\n",

@@ -10,7 +10,13 @@ fn page() -> Page {
         origin: Origin::Curator,
         dataset: HOSTILE.to_string(),
         version: "0.0.0",
-        headline: Headline { origin: Origin::Curator, sentence: HOSTILE.to_string(), notes: vec![HOSTILE.to_string()] },
+        headline: Headline {
+            origin: Origin::Curator,
+            notices: vec![HOSTILE.to_string()],
+            sentence: HOSTILE.to_string(),
+            notes: vec![HOSTILE.to_string()],
+        },
+        verdict: None,
         privacy: None,
         distances: None,
         columns: None,
@@ -20,6 +26,7 @@ fn page() -> Page {
         learning: None,
         strata: None,
         validity: None,
+        changed: None,
         predicted: None,
         cite: Some(HOSTILE.to_string()),
         absent: vec![Absent { panel: "columns", why: HOSTILE.to_string() }],
@@ -49,8 +56,8 @@ fn names_are_text() {
     assert!(!html.contains("<script>alert") && !html.contains("<!-- "));
     let safe = escaped(HOSTILE);
     assert!(html.contains(&format!("<bdi>{safe}</bdi>")), "the name stands there, turned into text");
-    // Title, heading, sentence, note, citation, reason.
-    assert_eq!(html.matches(&safe).count(), 6);
+    // Title, heading, notice, sentence, note, citation, reason.
+    assert_eq!(html.matches(&safe).count(), 7);
 }
 
 #[test]

@@ -9,11 +9,11 @@ mod curator;
 mod drawn;
 mod headline;
 pub mod html;
-mod learning;
 pub mod page;
 mod plane;
 mod predicted;
 mod privacy;
+mod provenance;
 mod public;
 mod round;
 mod strata;
@@ -24,6 +24,7 @@ use page::Page;
 
 pub use curator::{Tables, compare};
 pub use html::html;
+pub use provenance::provenance;
 pub use public::public;
 
 /// A page as JSON: everything that is drawn, as it is drawn. Numbers that are only looked at have four or five digits.

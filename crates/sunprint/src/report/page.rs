@@ -3,19 +3,18 @@
 //! Every panel says where its numbers come from ([`Origin`]): some may be published, others must not. A panel that is
 //! missing has nothing to show, and [`Page::absent`] says why.
 
-mod learning;
 mod predicted;
 
-use crate::evaluate::{ColumnFigures, Distances, Errors, PairError};
+use crate::evaluate::{ChangedColumn, ColumnFigures, Distances, Errors, PairError, Telling, Verdict, VerdictLine};
 use crate::markup::base64;
 use crate::receipt::Section;
 use serde::Serialize;
 
-pub use learning::{ClassLearning, Learning, LearningPanel, Weight};
+pub use crate::evaluate::{ClassLearning, Learning, Weight};
 pub use predicted::{Predicted, PredictedColumn, PredictedPair, PredictedPanel, PublicBars};
 
 /// The version of the form.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Where a number comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +39,8 @@ pub struct Page {
     pub version: &'static str,
     /// The first thing to read.
     pub headline: Headline,
+    /// Five things, each good, usable or poor; none on the public page.
+    pub verdict: Option<VerdictPanel>,
     /// What was promised; none without a model.
     pub privacy: Option<Privacy>,
     /// W1 of whole rows, with floor and ceiling.
@@ -58,6 +59,8 @@ pub struct Page {
     pub strata: Option<StrataPanel>,
     /// Whether the synthetic table keeps the rules of the schema.
     pub validity: Option<ValidityPanel>,
+    /// What the schema changed on the way in.
+    pub changed: Option<ChangedPanel>,
     /// How accurate the release should be, by simulation. On the public page.
     pub predicted: Option<PredictedPanel>,
     /// How to cite the release. On the public page.
@@ -80,7 +83,9 @@ pub struct Absent {
 pub struct Headline {
     /// Where it comes from.
     pub origin: Origin,
-    /// In plain words: "Closer to the real table than a 2 % sample of it would be."
+    /// What should be heard before anything else: cells that the schema changed, tables that look swapped.
+    pub notices: Vec<String>,
+    /// In plain words: "Single columns are good, whole rows poor."
     pub sentence: String,
     /// A few more sentences: the worst column, the worst stratum, broken rules.
     pub notes: Vec<String>,
@@ -138,19 +143,39 @@ pub struct DistancePanel {
     pub synthetic_rows: usize,
     /// Floor, W1, ceiling.
     pub distances: Distances,
-    /// The sample of the real table that would be as far from it as the synthetic table; none where no sample is.
-    pub equal_sample: Option<EqualSample>,
+    /// A classifier that tells real from synthetic rows; none for a few rows.
+    pub telling: Option<Telling>,
 }
 
-/// A random part of the real table that is as far from it as the synthetic table is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct EqualSample {
-    /// Its rows.
-    pub rows: usize,
-    /// Its part of all real rows, 0 to 1.
-    pub share: f64,
-    /// Whether the synthetic table is closer than any sample that was tried, of which this is the largest.
-    pub at_least: bool,
+/// Five things, each good, usable or poor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VerdictPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The grades, and the figures with their limits.
+    pub verdict: Verdict,
+    /// The same, as it is read: what, how good, by which figure.
+    pub lines: Vec<VerdictLine>,
+}
+
+/// What the schema changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangedPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Columns with changed cells in either table, the largest part of the real ones first.
+    pub columns: Vec<ChangedColumn>,
+    /// Columns of which every cell came through as it was.
+    pub kept: usize,
+}
+
+/// What can be learnt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LearningPanel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// A label at a time.
+    pub labels: Vec<Learning>,
 }
 
 /// Column by column.

@@ -25,7 +25,9 @@ pub fn public(model: &Model) -> Result<Page> {
         .ok_or_else(|| Error::new(Kind::Model, "a draw has other columns than its model"))?;
     let mut absent = Vec::new();
     let mut missing = |panel: &'static str, why: &str| absent.push(Absent { panel, why: why.to_owned() });
-    ["distances", "columns", "learning", "strata", "validity"].iter().for_each(|panel| missing(panel, PRIVATE));
+    ["verdict", "distances", "columns", "learning", "strata", "validity", "changed"]
+        .iter()
+        .for_each(|panel| missing(panel, PRIVATE));
     let correlations = correlations::released(schema, &moments);
     let plane = plane::panel(schema, Some(model), None, (&table, &moments), SEED);
     let spectrum = curator::spectrum(model);
@@ -51,6 +53,7 @@ pub fn public(model: &Model) -> Result<Page> {
         dataset: schema.dataset.name.clone(),
         version: env!("CARGO_PKG_VERSION"),
         headline: headline(model, predicted.as_ref()),
+        verdict: None,
         privacy: Some(privacy::panel(receipt, schema)),
         distances: None,
         columns: None,
@@ -60,6 +63,7 @@ pub fn public(model: &Model) -> Result<Page> {
         learning: None,
         strata: None,
         validity: None,
+        changed: None,
         predicted,
         cite: Some(privacy::cite(receipt)),
         absent,
@@ -82,7 +86,7 @@ fn headline(model: &Model, predicted: Option<&PredictedPanel>) -> Headline {
         notes.push(format!("{directions} measured in detail."));
     }
     let sentence = format!("Released with {promise}{}.", sure.unwrap_or_default());
-    Headline { origin: Origin::Released, sentence, notes }
+    Headline { origin: Origin::Released, notices: Vec::new(), sentence, notes }
 }
 
 /// A remark with a capital letter and a full stop.

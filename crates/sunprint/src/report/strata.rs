@@ -2,15 +2,12 @@
 
 use super::page::{Origin, StrataPanel, StratumPicture};
 use super::round::{five, four};
-use crate::evaluate::StratumSums;
+use crate::evaluate::{MISSING, StratumSums};
 use crate::schema::Schema;
 use crate::source::Table;
 
 /// More strata are not listed.
 const MOST: usize = 500;
-
-/// What a missing value is called.
-pub(super) const MISSING: &str = "(missing)";
 
 /// Shares, and errors of means and deviations, within the strata that have rows; none without columns that split.
 pub(super) fn panel(schema: &Schema, real: &Table, synthetic: &Table, variation: f64) -> Option<StrataPanel> {

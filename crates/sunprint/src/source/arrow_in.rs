@@ -7,7 +7,7 @@ use super::chunks::{Taker, Takers, most_rows};
 use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::plan::Plan;
-use super::{Layout, Progress, Unit, threads, words};
+use super::{Layout, Progress, Unit, check, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Result};
 use crate::schema::Schema;
@@ -118,11 +118,15 @@ fn begin_stream(source: impl Read + Send + 'static) -> Option<Begun> {
 pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
     let mut file = ArrowFile::open(input, Some(schema))?;
     let layout = file.layout.clone();
-    let plan = Plan::new(schema, &layout.match_schema(schema, &file.place)?);
+    let columns = layout.match_schema(schema, &file.place)?;
+    let plan = Plan::new(schema, &columns);
     let door = Door::new(schema);
     progress.start(&format!("reading {}", file.place), None, Unit::Rows);
     let encode = |taker: &mut Box<dyn Taker + '_>, place: u64, batch: &RecordBatch| {
         taker.take(place, plan.encode(&door, batch.columns(), 0..batch.num_rows()))?;
+        if let Some(judged) = takers.judged() {
+            judged.add(check::judge(batch, &columns, &door));
+        }
         progress.advance(batch.num_rows() as u64);
         Ok(())
     };

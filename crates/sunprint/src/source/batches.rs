@@ -10,7 +10,7 @@ use super::place::Input;
 use super::plan::Plan;
 use super::store::{Answers, Quiet};
 use super::writer::{Drawn, outlets};
-use super::{Layout, Progress, Unit, arrays, threads};
+use super::{Layout, Progress, Unit, arrays, check, threads};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
@@ -111,7 +111,8 @@ impl Batches {
     pub(super) fn read(mut self, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
         let takers = Watched { takers, progress };
         let layout = self.layout.clone();
-        let plan = Plan::new(schema, &layout.match_schema(schema, &self.place)?);
+        let columns = layout.match_schema(schema, &self.place)?;
+        let plan = Plan::new(schema, &columns);
         let door = Door::new(schema);
         progress.start(&format!("reading {}", self.place), None, Unit::Rows);
         let read = threads::share(
@@ -119,6 +120,9 @@ impl Batches {
             || takers.taker(),
             |taker: &mut Box<dyn Taker + '_>, place, batch: RecordBatch| {
                 taker.take(place, plan.encode(&door, batch.columns(), 0..batch.num_rows()))?;
+                if let Some(judged) = takers.judged() {
+                    judged.add(check::judge(&batch, &columns, &door));
+                }
                 progress.advance(batch.num_rows() as u64);
                 Ok(())
             },

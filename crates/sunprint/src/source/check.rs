@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::schema::Schema;
 use arrow_array::RecordBatch;
 use serde::Serialize;
+use std::sync::{Mutex, PoisonError};
 
 /// How a file fits its schema. For the curator's eyes: the counts depend on private values and must not be published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,8 +47,13 @@ pub struct ColumnReport {
 impl ColumnReport {
     /// Whether every value is kept as it is, up to rounding.
     pub fn is_clean(&self) -> bool {
+        self.changed() == 0
+    }
+
+    /// Cells that the schema changes: clamped, unreadable, unlisted, and missing where that is not allowed.
+    pub fn changed(&self) -> u64 {
         let filled = if self.missing_allowed { 0 } else { self.empty };
-        self.below + self.above + self.not_a_number + filled + self.unlisted == 0
+        self.below + self.above + self.not_a_number + filled + self.unlisted
     }
 }
 
@@ -60,6 +66,27 @@ impl CheckReport {
 
 /// Counts of verdicts for one column, in the order of [`Verdict`].
 type Counts = [u64; 6];
+
+/// Rows, and the counts of each column.
+pub(super) type Judgement = (u64, Vec<Counts>);
+
+/// What the schema changes, counted while a table is read, by several threads.
+#[derive(Default)]
+pub(super) struct Judged {
+    total: Mutex<Total>,
+}
+
+impl Judged {
+    /// Counts some rows.
+    pub(super) fn add(&self, part: Judgement) {
+        self.total.lock().unwrap_or_else(PoisonError::into_inner).add(part);
+    }
+
+    /// Everything that was counted.
+    pub(super) fn report(self, schema: &Schema, columns: &[usize], place: &str) -> Result<CheckReport> {
+        self.total.into_inner().unwrap_or_else(PoisonError::into_inner).report(schema, columns, place)
+    }
+}
 
 /// Reads the whole table and counts, for each column, the values that do not fit the schema.
 pub fn check(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
@@ -81,16 +108,7 @@ fn check_text(input: &Input, format: Format, schema: &Schema, progress: &dyn Pro
     let mut total = Total::new(columns.len());
     threads::in_order(
         || lines.next_block(Vec::new()),
-        |block: Block| {
-            let (mut rows, mut counts) = (0, vec![Counts::default(); columns.len()]);
-            lines::for_each_row(&block, &place, format, whole.columns.len(), |values| {
-                rows += 1;
-                for ((&number, &column), count) in numbers.iter().zip(&columns).zip(&mut counts) {
-                    count[door.gate(column).judge(Raw::Text(values[number])) as usize] += 1;
-                }
-            })?;
-            Ok((rows, counts))
-        },
+        |block: Block| judge_block(&block, &place, format, whole.columns.len(), &numbers, &columns, &door),
         |part| {
             total.add(part);
             Ok(())
@@ -99,7 +117,29 @@ fn check_text(input: &Input, format: Format, schema: &Schema, progress: &dyn Pro
     total.report(schema, &columns, &place)
 }
 
-fn judge(batch: &RecordBatch, columns: &[usize], door: &Door) -> (u64, Vec<Counts>) {
+/// The rows of a block of text, and what becomes of their cells: of the columns `numbers` of `width`, which are the
+/// schema's `columns`.
+pub(super) fn judge_block(
+    block: &Block,
+    place: &str,
+    format: Format,
+    width: usize,
+    numbers: &[usize],
+    columns: &[usize],
+    door: &Door,
+) -> Result<Judgement> {
+    let (mut rows, mut counts) = (0, vec![Counts::default(); columns.len()]);
+    lines::for_each_row(block, place, format, width, |values| {
+        rows += 1;
+        for ((&number, &column), count) in numbers.iter().zip(columns).zip(&mut counts) {
+            count[door.gate(column).judge(Raw::Text(values[number])) as usize] += 1;
+        }
+    })?;
+    Ok((rows, counts))
+}
+
+/// The rows of a batch, and what becomes of their cells.
+pub(super) fn judge(batch: &RecordBatch, columns: &[usize], door: &Door) -> Judgement {
     let rows = batch.num_rows();
     let one = |(array, &column): (&arrow_array::ArrayRef, &usize)| {
         let (gate, mut count) = (door.gate(column), Counts::default());
@@ -134,29 +174,41 @@ fn check_parquet(input: &Input, schema: &Schema, progress: &dyn Progress) -> Res
     let columns = file.layout.match_schema(schema, &place)?;
     let door = Door::new(schema);
     progress.start(&format!("checking {place}"), Some(columns.len() as u64), Unit::Steps);
-    let mut total = Total::new(0);
+    let mut total = Total::default();
+    total.add(judge_parquet(&file, &columns, &door, |columns| progress.advance(columns))?);
+    total.report(schema, &columns, &place)
+}
+
+/// One column after the other: all at once would hold a page of each.
+pub(super) fn judge_parquet(
+    file: &ParquetFile,
+    columns: &[usize],
+    door: &Door,
+    mut advance: impl FnMut(u64),
+) -> Result<Judgement> {
+    let (mut rows, mut counts) = (0, Vec::with_capacity(columns.len()));
     let mut numbers = 0..columns.len();
-    // One column after the other: all at once would hold a page of each.
     threads::in_order(
         || Ok(numbers.next()),
         |number| {
             let mut one = Total::new(1);
             file.for_each_of_column(number, |batch| {
-                one.add(judge(&batch, &columns[number..=number], &door));
+                one.add(judge(&batch, &columns[number..=number], door));
                 true
             })?;
             Ok(one)
         },
         |one| {
-            progress.advance(1);
-            total.rows = one.rows;
-            total.counts.extend(one.counts);
+            advance(1);
+            rows = one.rows;
+            counts.extend(one.counts);
             Ok(())
         },
     )?;
-    total.report(schema, &columns, &place)
+    Ok((rows, counts))
 }
 
+#[derive(Default)]
 struct Total {
     rows: u64,
     counts: Vec<Counts>,
@@ -167,8 +219,11 @@ impl Total {
         Total { rows: 0, counts: vec![Counts::default(); columns] }
     }
 
-    fn add(&mut self, (rows, counts): (u64, Vec<Counts>)) {
+    fn add(&mut self, (rows, counts): Judgement) {
         self.rows += rows;
+        if self.counts.len() < counts.len() {
+            self.counts.resize(counts.len(), Counts::default());
+        }
         for (total, part) in self.counts.iter_mut().zip(counts) {
             total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
         }

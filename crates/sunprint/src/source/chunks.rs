@@ -4,6 +4,7 @@
 //! copy what the others made. Chunks come in any order and with any number of rows; each has a number that grows with
 //! its place in the file.
 
+use super::check::Judged;
 use super::place::{Format, Input};
 use super::{Layout, Progress, arrow_in, go_on, parquet_in, text_in};
 use crate::error::Result;
@@ -18,6 +19,10 @@ pub(super) trait Takers: Sync {
     /// The most bytes of codes that one thread should gather before it hands them over.
     fn slab_bytes(&self) -> usize {
         LARGEST_SLAB
+    }
+    /// Where to count what the schema changes, if somebody wants to know. Never on the way to a fit.
+    fn judged(&self) -> Option<&Judged> {
+        None
     }
 }
 
@@ -71,6 +76,10 @@ impl Takers for Watched<'_> {
     fn slab_bytes(&self) -> usize {
         self.takers.slab_bytes()
     }
+
+    fn judged(&self) -> Option<&Judged> {
+        self.takers.judged()
+    }
 }
 
 impl Taker for WatchedOne<'_> {
@@ -94,9 +103,20 @@ pub(super) fn most_rows(width: usize) -> usize {
 #[derive(Default)]
 pub(super) struct Shelf {
     chunks: Mutex<Vec<(u64, Codes)>>,
+    judged: Option<Judged>,
 }
 
 impl Shelf {
+    /// A shelf that also counts what the schema changes.
+    pub(super) fn judging() -> Shelf {
+        Shelf { judged: Some(Judged::default()), ..Shelf::default() }
+    }
+
+    /// What was counted.
+    pub(super) fn take_judged(&mut self) -> Option<Judged> {
+        self.judged.take()
+    }
+
     /// The chunks in file order.
     pub(super) fn into_chunks(self) -> Vec<Codes> {
         in_file_order(self.chunks.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -112,6 +132,10 @@ pub(super) fn in_file_order(mut chunks: Vec<(u64, Codes)>) -> Vec<Codes> {
 impl Takers for Shelf {
     fn taker(&self) -> Box<dyn Taker + '_> {
         Box::new(self)
+    }
+
+    fn judged(&self) -> Option<&Judged> {
+        self.judged.as_ref()
     }
 }
 

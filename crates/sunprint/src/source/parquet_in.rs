@@ -6,7 +6,7 @@ use super::guard::guarded;
 use super::place::{Input, Opened};
 use super::plan::Plan;
 use super::slabs::{WIDE, by_slabs};
-use super::{Layout, Progress, Unit, threads, words};
+use super::{Layout, Progress, Unit, check, threads, words};
 use crate::door::Door;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
@@ -244,6 +244,9 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, take
         by_columns(reading)?;
     } else {
         by_groups(reading)?;
+    }
+    if let Some(judged) = takers.judged() {
+        judged.add(check::judge_parquet(&file, &columns, &Door::new(schema), |_| ())?);
     }
     Ok(file.layout)
 }

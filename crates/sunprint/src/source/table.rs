@@ -1,6 +1,7 @@
 //! The sensitive table in memory, as codes.
 
 use super::batches::Batches;
+use super::check::CheckReport;
 use super::chunks::{self, Shelf};
 use super::place::Input;
 use super::{Layout, Progress, Unit, store, threads, words};
@@ -17,6 +18,7 @@ pub struct Table {
     layout: Layout,
     rows: usize,
     width: usize,
+    check: Option<CheckReport>,
 }
 
 impl Table {
@@ -25,10 +27,14 @@ impl Table {
     pub fn open(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
         let shelf = Shelf::default();
         let layout = chunks::read(input, schema, progress, &shelf)?;
-        let chunks = shelf.into_chunks();
-        let rows = chunks.iter().map(Codes::rows).sum();
-        let table = Table { chunks, layout, rows, width: schema.width() };
-        if table.rows == 0 { Err(words::no_rows(&input.place())) } else { Ok(table) }
+        Table::of_shelf(shelf, layout, schema, &input.place())
+    }
+
+    /// The same, and counts what the schema changes in every column ([`Table::check`]). For the curator's eyes.
+    pub fn open_checked(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
+        let shelf = Shelf::judging();
+        let layout = chunks::read(input, schema, progress, &shelf)?;
+        Table::of_shelf(shelf, layout, schema, &input.place())
     }
 
     /// Reads a table that comes as batches.
@@ -36,10 +42,38 @@ impl Table {
         let place = batches.place().to_string();
         let shelf = Shelf::default();
         let layout = batches.read(schema, progress, &shelf)?;
+        Table::of_shelf(shelf, layout, schema, &place)
+    }
+
+    /// The same, and counts what the schema changes in every column ([`Table::check`]). For the curator's eyes.
+    pub fn of_batches_checked(batches: Batches, schema: &Schema, progress: &dyn Progress) -> Result<Table> {
+        let place = batches.place().to_string();
+        let shelf = Shelf::judging();
+        let layout = batches.read(schema, progress, &shelf)?;
+        Table::of_shelf(shelf, layout, schema, &place)
+    }
+
+    fn of_shelf(mut shelf: Shelf, layout: Layout, schema: &Schema, place: &str) -> Result<Table> {
+        let judged = shelf.take_judged();
         let chunks = shelf.into_chunks();
         let rows = chunks.iter().map(Codes::rows).sum();
-        let table = Table { chunks, layout, rows, width: schema.width() };
-        if table.rows == 0 { Err(words::no_rows(&place)) } else { Ok(table) }
+        if rows == 0 {
+            return Err(words::no_rows(place));
+        }
+        let columns = layout.match_schema(schema, place)?;
+        let check = judged.map(|judged| judged.report(schema, &columns, place)).transpose()?;
+        Ok(Table { chunks, layout, rows, width: schema.width(), check })
+    }
+
+    /// What the schema changed in every column, if it was counted. Private: it depends on the rows.
+    pub fn check(&self) -> Option<&CheckReport> {
+        self.check.as_ref()
+    }
+
+    /// The same table with what was counted elsewhere.
+    pub fn with_check(mut self, check: CheckReport) -> Table {
+        self.check = Some(check);
+        self
     }
 
     /// A table from codes in memory, in chunks of rows, with the schema's own columns as its layout. Refuses chunks
@@ -58,7 +92,7 @@ impl Table {
             return Err(words::no_rows("codes in memory"));
         }
         let chunks = chunks.into_iter().filter(|codes| codes.rows() > 0).collect();
-        Ok(Table { chunks, layout: Layout::of_schema(schema), rows, width })
+        Ok(Table { chunks, layout: Layout::of_schema(schema), rows, width, check: None })
     }
 
     /// The number of rows, which is public.

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::lines::{self, Block};
 use super::place::{Format, Input};
 use super::plan::Plan;
-use super::{Layout, Progress, threads, words};
+use super::{Layout, Progress, check, threads, words};
 use crate::door::Door;
 use crate::error::Result;
 use crate::schema::Schema;
@@ -38,11 +38,16 @@ pub(super) fn read(
         }
         codes => codes,
     };
+    let judge =
+        |block: &Block| check::judge_block(block, &place, format, whole.columns.len(), &numbers, &columns, &door);
     threads::share(
         |worker: &mut Worker| lines.next_block(std::mem::take(&mut worker.bytes)),
         || Worker { taker: takers.taker(), bytes: Vec::new() },
         |worker, number, block| {
             let codes = encode(&block)?;
+            if let Some(judged) = takers.judged() {
+                judged.add(judge(&block)?);
+            }
             worker.bytes = block.bytes;
             worker.taker.take(number, codes)
         },

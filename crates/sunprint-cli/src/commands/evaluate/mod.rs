@@ -9,7 +9,7 @@ use sunprint::evaluate::{Settings, compare};
 use sunprint::model::Model;
 use sunprint::report::{self, Tables};
 use sunprint::schema::Schema;
-use sunprint::source::{Input, Table, check};
+use sunprint::source::{Input, Table};
 
 use crate::args::{CompareArgs, EvaluateArgs};
 use crate::files;
@@ -18,6 +18,7 @@ use crate::measure::input;
 use crate::pages;
 use crate::pictures;
 use crate::progress::Bars;
+use crate::verdict;
 use crate::words::{Talk, counted, thousands};
 
 /// More rows than this a side are worth a word of warning.
@@ -38,21 +39,24 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     let CompareArgs { metric, rows, draws, seed } = args.compare;
     let settings = Settings { metric, rows: rows.0, draws: draws as usize, seed };
     let bars = Bars::new(talk);
-    let tables = [Table::open(&real, &schema, &bars)?, Table::open(&synthetic, &schema, &bars)?];
+    let open = |input: &Input| Table::open_checked(input, &schema, &bars);
+    let tables = [open(&real)?, open(&synthetic)?];
     let places = [real.place(), synthetic.place()];
     for (table, place) in tables.iter().zip(&places) {
         announce(table.rows(), place, settings.rows, talk);
     }
     let found = if args.page.wanted() {
-        // A pipe cannot be read again.
-        let check = if args.synthetic == files::STREAM { None } else { Some(check(&synthetic, &schema, &bars)?) };
         let [real, synthetic] = tables.each_ref();
-        let pair = Tables { real, synthetic, schema: &schema, model: model.as_ref(), check: check.as_ref() };
+        let pair = Tables { real, synthetic, schema: &schema, model: model.as_ref() };
         let (found, page) = report::compare(&pair, &settings, &bars)?;
         pages::write(&page, &args.page, talk)?;
         found
     } else {
-        compare(&tables[0], &tables[1], &schema, &settings, &bars)?
+        let mut found = compare(&tables[0], &tables[1], &schema, &settings, &bars)?;
+        if let Some(model) = &model {
+            found.evaluation.notices.extend(report::provenance(model, &tables[0], &tables[1], &bars)?);
+        }
+        found
     };
     let report = match (args.json.json, files::is_stream(output)) {
         (true, _) => to_json(&found.evaluation)?,
@@ -60,6 +64,10 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
         (false, true) => text::report(&found.evaluation, &places, args.columns.0) + &pictures::if_looked_at(&found),
     };
     files::write_private(output, &report)?;
+    // A text on the screen begins with them.
+    if args.json.json || !files::is_stream(output) {
+        found.evaluation.notices.iter().for_each(|notice| talk.warn(verdict::spoken(notice)));
+    }
     // The text says it in its first line.
     if args.json.json || !files::is_stream(output) {
         talk.warn("these numbers come from the private rows without noise: do not publish them");

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
-use sunprint::evaluate::{CategoryFigures, CorrelationErrors, Distance, Errors, Evaluation, Figure, LabelFigures};
+use sunprint::evaluate::{
+    CategoryFigures, CorrelationErrors, Distance, Errors, Evaluation, Figure, LabelFigures, Learning,
+};
 
+use crate::verdict;
 use crate::words::{counted, thousands};
 
 /// The width of a name in a table; longer ones are cut.
@@ -18,6 +21,9 @@ pub fn report(found: &Evaluation, places: &[String; 2], most: Option<usize>) -> 
     let most = most.unwrap_or(usize::MAX);
     let _ = writeln!(text, "\nreal       {}, {}", places[0], counted(found.real_rows as u64, "row"));
     let _ = writeln!(text, "synthetic  {}, {}", places[1], counted(found.synthetic_rows as u64, "row"));
+    text.push_str(&verdict::notices(found));
+    text.push_str(&verdict::table(found));
+    text.push_str(&verdict::changed(found, most));
     distances(&mut text, found);
     columns(&mut text, found, most);
     let _ = writeln!(text, "\nErrors over all columns, in units of their widths (typical: root mean square)");
@@ -26,6 +32,7 @@ pub fn report(found: &Evaluation, places: &[String; 2], most: Option<usize>) -> 
     errors(&mut text, "standard deviations", &found.deviations);
     correlations(&mut text, &found.correlations, most);
     found.labels.iter().for_each(|label| shares(&mut text, label, most));
+    found.learning.iter().for_each(|label| learning(&mut text, label, most));
     if found.labels.len() > 1 {
         let _ = writeln!(
             text,
@@ -74,9 +81,18 @@ fn distances(text: &mut String, found: &Evaluation) {
     let _ = writeln!(text, "  floor: {floor}");
     let _ = writeln!(text, "  real and synthetic: what you get; better the nearer it is to the floor");
     let _ = writeln!(text, "  ceiling: real rows and uniform noise, what the bounds alone give");
-    if let Some(covered) = distances.covered {
-        let covered = 100.0 * covered;
-        let _ = writeln!(text, "  The synthetic rows cover {covered:.0} % of the way from the ceiling to the floor.");
+    if let Some(beyond) = distances.beyond {
+        let _ =
+            writeln!(text, "  beyond chance, √(W1² − floor²): {beyond:.4}; a real row is {:.4} from", distances.spread);
+        let _ = writeln!(text, "  the mean of all, on average");
+    }
+    if let Some(telling) = &found.telling {
+        let (rows, auc) = (thousands(telling.rows as u64), telling.auc);
+        let _ = writeln!(
+            text,
+            "\nReal or synthetic: boosted trees that learnt from half of {rows} rows of each\n  \
+               tell the other half apart with AUC {auc:.3} (0.5: nobody can tell; 1: all can)"
+        );
     }
 }
 
@@ -152,13 +168,39 @@ fn shares(text: &mut String, label: &LabelFigures, most: usize) {
         writeln!(text, "\nLabel {}: {} of the rows would need another category", label.name, percent(label.variation));
     let _ = writeln!(text, "  {:NAME$}{:>10}{:>12}{:>16}", "", "real", "synthetic", "means within");
     for category in label.categories.iter().take(most) {
-        let CategoryFigures { value, real, synthetic, mean_error } = category;
+        let CategoryFigures { value, real, synthetic, mean_error, .. } = category;
         let within = mean_error.map_or_else(|| "none".to_owned(), percent);
         let value = if value.is_empty() { "(missing)" } else { value };
         let _ = writeln!(text, "  {}{:>10}{:>12}{within:>16}", cut(value), percent(*real), percent(*synthetic));
     }
     more(text, label.categories.len(), most);
     let _ = writeln!(text, "  means within: typical error of the columns' means among its rows, of the width");
+}
+
+/// What synthetic rows teach, class by class.
+fn learning(text: &mut String, label: &Learning, most: usize) {
+    let number = |value: Option<f64>, form: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), form);
+    let auc = |value| number(value, |auc| format!("{auc:.3}"));
+    let _ = writeln!(text, "\nLearning {}: asked about {} real rows", label.label, thousands(label.testing as u64));
+    let mut line = |title: &str, rows: &str, numbers: [String; 4]| {
+        let [recall, other, auc, second] = numbers;
+        let _ = writeln!(text, "  {}{rows:>10}{recall:>11}{other:>11}{auc:>11}{second:>11}", cut(title));
+    };
+    line("", "", ["right", "right", "AUC", "AUC"].map(str::to_owned));
+    line("learnt from", "rows", ["real", "synthetic", "real", "synthetic"].map(str::to_owned));
+    let all = [percent(label.real), percent(label.synthetic), auc(label.auc_real), auc(label.auc_synthetic)];
+    line("all classes", &thousands(label.testing as u64), all);
+    for class in label.by_class.iter().take(most) {
+        let recall = [number(class.real, percent), number(class.synthetic, percent)];
+        let [real, synthetic] = recall;
+        line(
+            &class.class,
+            &thousands(class.rows as u64),
+            [real, synthetic, auc(class.auc_real), auc(class.auc_synthetic)],
+        );
+    }
+    more(text, label.by_class.len(), most);
+    let _ = writeln!(text, "  whoever always says the commonest class is right in {}", percent(label.commonest));
 }
 
 /// How many were left out.

@@ -4,8 +4,8 @@ use super::super::page::{
     ColumnPanel, CorrelationPanel, DistancePanel, Learning, Origin, Page, PlanePanel, PredictedPanel, SpectrumPanel,
     StrataPanel, ValidityPanel,
 };
-use super::parts::{Cell, Panel, badge, class, count, figure, heads, name_heads, named, percent, place, table};
-use super::promise;
+use super::parts::{Cell, Panel, count, figure, heads, name_heads, named, percent, place, table};
+use super::{promise, verdict};
 use crate::evaluate::Distance;
 use crate::markup::escaped;
 
@@ -24,6 +24,7 @@ pub fn all(page: &Page) -> Vec<Panel> {
         }),
         page.strata.as_ref().map(|own| panel("strata", "Groups, smallest first", own.origin, strata(own))),
         page.validity.as_ref().map(|own| panel("validity", "Rules of the schema", own.origin, validity(own))),
+        page.changed.as_ref().map(|own| panel("changed", "Changed by the schema", own.origin, verdict::changed(own))),
         page.predicted.as_ref().map(|own| panel("predicted", "Predicted accuracy", own.origin, predicted(own))),
         page.cite.as_ref().map(|cite| panel("cite", "How to cite", Origin::Released, cited(cite))),
     ]
@@ -39,22 +40,6 @@ pub fn contents(panels: &[Panel]) -> String {
     }
     let link = |panel: &Panel| format!("<li><a href=\"#{}\">{}</a></li>", panel.id, panel.title);
     format!("<nav aria-label=\"Panels\"><ul>{}</ul></nav>\n", panels.iter().map(link).collect::<String>())
-}
-
-/// The first thing to read.
-pub fn headline(page: &Page) -> String {
-    let headline = &page.headline;
-    let notes: String =
-        headline.notes.iter().map(|note| format!("<li dir=\"auto\">{}</li>\n", escaped(note))).collect();
-    let notes = if notes.is_empty() { notes } else { format!("<ul class=\"notes\">\n{notes}</ul>\n") };
-    format!(
-        "<section class=\"headline\" id=\"headline\" data-origin=\"{}\" aria-labelledby=\"headline-title\">\n\
-         <div class=\"heading\"><h2 id=\"headline-title\">In short</h2>{}</div>\n<p class=\"sentence\">{}</p>\n{notes}\
-         </section>\n",
-        class(headline.origin),
-        badge(headline.origin),
-        escaped(&headline.sentence)
-    )
 }
 
 /// A reason as a sentence: with a capital letter, and a full stop.
@@ -80,6 +65,8 @@ pub fn absent(page: &Page) -> String {
         "learning" => "Learning",
         "strata" => "Groups",
         "validity" => "Rules of the schema",
+        "verdict" => "Verdict",
+        "changed" => "Changed by the schema",
         "predicted" => "Predicted accuracy",
         "cite" => "How to cite",
         _ => "Another panel",
@@ -115,21 +102,23 @@ fn distances(own: &DistancePanel) -> String {
     };
     let rows: Vec<Vec<Cell>> =
         lines.into_iter().filter_map(|(name, distance)| distance.map(|distance| row(name, distance))).collect();
-    let covered = distances.covered.map_or(String::new(), |covered| {
-        format!(" The synthetic table covers {} of the way from the ceiling to the floor.", percent(covered))
+    let beyond = distances.beyond.filter(|_| distances.spread > 0.0).map_or(String::new(), |beyond| {
+        let (beyond, spread) = (figure(beyond), figure(distances.spread));
+        format!(
+            " Beyond chance, √(W1² − floor²), rows are off by {beyond}; on average a real row is {spread} from the mean of \
+             all."
+        )
     });
-    let equal = own.equal_sample.map_or(String::new(), |equal| {
-        let (rows, share) = (count(equal.rows as u64), percent(equal.share));
-        match equal.at_least {
-            true => {
-                format!(" It is closer than any random part that was tried, of at most {rows} real rows ({share}).")
-            }
-            false => format!(" It is as close as {rows} real rows, picked at random ({share} of them), would be."),
-        }
+    let telling = own.telling.as_ref().map_or(String::new(), |telling| {
+        let (auc, rows) = (figure(telling.auc), count(telling.rows as u64));
+        format!(
+            " Boosted trees that learnt from half of {rows} rows of each table and were asked about the other half tell \
+             synthetic rows from real ones with an AUC of {auc}: 0.5 is perfect, nobody can tell, and 1 is the worst."
+        )
     });
     format!(
         "<p class=\"lead\">W1 says how far whole rows must be moved, on average, to turn one table into the other; every \
-         column counts in units of its width. The real table has {} rows, the synthetic one {}.{covered}{equal}</p>\n{}{}",
+         column counts in units of its width. The real table has {} rows, the synthetic one {}.{beyond}{telling}</p>\n{}{}",
         count(own.real_rows as u64),
         count(own.synthetic_rows as u64),
         place("distances-chart"),
@@ -244,22 +233,29 @@ fn learning((i, own): (usize, &Learning)) -> String {
                 Cell::of(Some(class.rows as f64), |_| count(class.rows as u64)),
                 Cell::of(class.real, percent),
                 Cell::of(class.synthetic, percent),
+                Cell::of(class.auc_real, figure),
+                Cell::of(class.auc_synthetic, figure),
             ]
         })
         .collect();
     let by_class = match rows.is_empty() {
         true => String::new(),
         false => table(
-            "Told rightly, class by class",
+            "Class by class, the rarest first: recall is the part of its rows that are found, AUC how well it is told from \
+             all others",
             false,
-            &heads(&["Class", "#Rows", "#Learnt from real", "#Learnt from synthetic"]),
+            &heads(&["Class", "#Rows", "#Recall, real", "#Recall, synthetic", "#AUC, real", "#AUC, synthetic"]),
             &rows,
         ),
     };
+    let auc = own.auc_synthetic.zip(own.auc_real).map_or(String::new(), |(synthetic, real)| {
+        let of = if own.classes.len() > 2 { ", the mean of each class against all others," } else { "" };
+        format!(" The AUC{of} is {}, and {} after real rows; a coin has 0.5.", figure(synthetic), figure(real))
+    });
     format!(
         "<h3>{}</h3>\n<p class=\"lead\">A logistic regression that learnt from {} synthetic rows tells {} of {} other \
          real rows rightly; one that learnt from as many real rows, {}; whoever always says the commonest class, \
-         {}.</p>\n{}{by_class}{}",
+         {}.{auc}</p>\n{}{by_class}{}",
         named(&own.label),
         count(own.training as u64),
         percent(own.synthetic),
