@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 /// A number, a text and bytes with a mark that occurs nowhere else.
 const MARK: &str = "7331125990427";
 
-const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
+const SCHEMA: &str = "[dataset]\nname = \"people\"\n\n\
+                      [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n\n\
                       [[column]]\nname = \"smokes\"\nkind = \"categorical\"\nvalues = [\"no\", \"yes\"]\n\
                       role = \"label\"\n";
@@ -167,7 +168,8 @@ fn a_fit_takes_the_canary_and_keeps_it() {
 #[test]
 fn a_fit_keeps_the_canary_of_every_kind() {
     let folder = tempfile::tempdir().unwrap();
-    let schema = "[[column]]\nname = \"colour\"\nkind = \"categorical\"\nvalues = [\"red\", \"green\"]\nmissing = \"allow\"\n\n\
+    let schema = "[dataset]\nname = \"people\"\n\n\
+                  [[column]]\nname = \"colour\"\nkind = \"categorical\"\nvalues = [\"red\", \"green\"]\nmissing = \"allow\"\n\n\
                   [[column]]\nname = \"size\"\nkind = \"categorical\"\nvalues = [\"s\", \"l\"]\nordered = true\nother = \"l\"\n\n\
                   [[column]]\nname = \"born\"\nkind = \"date\"\nmin = \"1920-01-01\"\nmax = \"2020-12-31\"\n\n\
                   [[column]]\nname = \"seen\"\nkind = \"datetime\"\nmin = \"2020-01-01\"\nmax = \"2021-01-01\"\n\

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 1000000\n\n\
+const SCHEMA: &str = "[dataset]\nname = \"people\"\n\n\
+                      [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 1000000\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n\n\
                       [[column]]\nname = \"smokes\"\nkind = \"categorical\"\nvalues = [\"no\", \"yes\"]\n\
                       role = \"label\"\n";

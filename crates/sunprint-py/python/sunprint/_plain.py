@@ -25,8 +25,6 @@ def step(columns: int) -> int:
 class Pieces:
     """Batches of a frame whose first one has no rows: its columns are known before a row is read."""
 
-    begins_empty = True
-
     def __init__(self, names: Sequence[str], columns: Sequence[Slice], rows: int, labels: Sequence[str]) -> None:
         self._names, self._columns, self._rows, self._labels = list(names), columns, rows, list(labels)
 
@@ -43,8 +41,6 @@ class Pieces:
 
 class PolarsSlices:
     """A frame of polars, some rows at a time: where its columns are chunked differently, polars copies what it exports."""
-
-    begins_empty = True
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame

@@ -4,11 +4,11 @@
 //!
 //! | event | when | afterwards |
 //! |---|---|---|
-//! | `reserve` | before the table is opened | the charge counts against the ceiling |
+//! | `reserve` | when everything was judged that can be judged without the rows | the charge counts against the ceiling |
 //! | `open` | before the first row is read | the charge can never be withdrawn |
 //! | `spend` | before the first noise is drawn | – |
 //!
-//! and `withdraw` instead of `open` where the table could not be opened. `limit` sets a ceiling. Whatever is reserved
+//! and `withdraw` instead of `open` where somebody reserved and then did not read. `limit` sets a ceiling. Whatever is reserved
 //! and not withdrawn counts, so a crash, a kill or an error can make a dataset look more spent than it is, never less.
 //!
 //! * A reservation reads the whole chain, checks it, sums in exact rationals, compares with the ceiling and appends, all
