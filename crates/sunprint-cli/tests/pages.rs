@@ -42,7 +42,7 @@ fn the_public_page_is_made_without_a_table() {
         "evaluate people.csv people.csv --schema people.toml --public --model people.sunprint --report page.html --report-json page.json",
         "show people.sunprint --report page.html --report-json page.json",
     ] {
-        made(folder, line);
+        made(folder, &format!("{line} --force"));
         let json: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("page.json")).unwrap()).unwrap();
         assert_eq!(json["origin"], "released", "{line}");
         for panel in ["distances", "columns", "learning", "strata", "validity"] {

@@ -128,7 +128,8 @@ impl Layout {
             let hint = if one {
                 "the file must begin with a header that has a comma between two names, or a tab with `--format tsv`"
             } else {
-                "the file must begin with a header, and the schema must use the same names; `--no-header` if it has none"
+                "the file must begin with a header, and the schema must use the same names; \
+                 `sunprint fit --no-header` takes one without"
             };
             return refuse("the first line names no column of the schema".to_string(), hint);
         }
