@@ -135,7 +135,7 @@ pub(super) fn check_names<'a>(names: impl Iterator<Item = &'a str>, place: &str)
         return Ok(());
     }
     let rule = format!(
-        "the first line does not look like a header: {odd} of its {all} names are numbers, dates, empty, or there twice"
+        "the first line does not look like a header: too many of its {all} names are numbers, dates, empty or there twice"
     );
     Err(Error::new(Kind::Data, rule).at(place).hint(
         "say `--no-header` if it is a row, or give the names with `--header FILE`; otherwise name these columns in the \
