@@ -111,6 +111,36 @@ fn a_refused_table_shows_no_value() {
     }
 }
 
+/// A table without a header begins with the first person's values, and none of them becomes a name that is shown.
+#[test]
+fn a_table_without_a_header_shows_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("people.toml"), SCHEMA).unwrap();
+    fs::write(folder.path().join("names"), "age\nheight\nsmokes\n").unwrap();
+    let row = "41,7331125990427,SECRET_7331125990427\n";
+    fs::write(folder.path().join("bare.csv"), row.repeat(30)).unwrap();
+    fs::write(folder.path().join("ragged.csv"), format!("{row}{row}7331125990427\n")).unwrap();
+    for (command, code) in [
+        ("schema bare.csv", 1),
+        ("schema bare.csv --output new.toml", 1),
+        ("schema bare.csv --no-header", 0),
+        ("schema bare.csv --header names --output new.toml", 0),
+        ("check bare.csv --schema people.toml", 1),
+        ("check bare.csv --schema people.toml --no-header", 0),
+        ("check ragged.csv --schema people.toml --no-header", 1),
+        ("fit bare.csv --schema people.toml --epsilon 1 --output new.sunprint", 1),
+        ("fit bare.csv --schema people.toml --epsilon 1 --output new.sunprint --no-header", 0),
+        ("fit bare.csv --schema people.toml --epsilon 1 --output new.sunprint --header names --json", 0),
+        ("fit ragged.csv --schema people.toml --epsilon 1 --output new.sunprint --no-header", 1),
+        ("evaluate bare.csv bare.csv --schema people.toml --no-header", 1),
+    ] {
+        let known = ["people.toml", "names", "bare.csv", "ragged.csv"];
+        let (found, traces) = traces(folder.path(), command, &known);
+        assert_eq!(found, Some(code), "{command}: {}", String::from_utf8_lossy(&traces[1].1));
+        assert_unseen(command, &traces);
+    }
+}
+
 #[test]
 fn an_output_that_fails_shows_no_value() {
     let folder = tempfile::tempdir().unwrap();
