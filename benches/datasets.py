@@ -95,6 +95,10 @@ class Dataset:
         parsed = tomllib.loads(text)
         self.columns = [Column(keys) for keys in parsed.pop("column")]
         self.rest = parsed
+        # A fit wants a name for what it spends on. It comes last, so that lines keep their numbers.
+        if not parsed.get("dataset", {}).get("name"):
+            text += "" if "dataset" in parsed else f"\n[dataset]\nname = {json.dumps(name)}\n"
+            parsed["dataset"] = {"name": name} | parsed.get("dataset", {})
         # The program's messages name lines of the schema: it is left as it is where it can be.
         if any("role" in column.keys and column.numeric for column in self.columns):
             text = written(self.schema_columns(), self.rest)
@@ -118,6 +122,9 @@ class Dataset:
 def written(columns, rest):
     """A schema in TOML."""
     lines = [f"{key} = {value_of(value)}" for key, value in rest.items() if not isinstance(value, (dict, list))]
+    for name, keys in rest.items():
+        if isinstance(keys, dict):
+            lines += ["", f"[{name}]", *(f"{key} = {value_of(value)}" for key, value in keys.items())]
     tables = [("column", keys) for keys in columns]
     tables += [(name, keys) for name, list_of in rest.items() if isinstance(list_of, list) for keys in list_of]
     for name, keys in tables:

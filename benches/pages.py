@@ -32,7 +32,7 @@ def pages(options, rows, width):
     rows //= options.scale
     real, drawn, schema, model = synthetic(rows, width)
     page, numbers = FOLDER / "page.html", FOLDER / "page.json"
-    written = ["--report", page, "--report-json", numbers]
+    written = ["--report", page, "--report-json", numbers, "--force"]
     looks = [[SUNPRINT, "check", file, "--schema", schema, "--quiet"] for file in (real, drawn)]
     reading = median(sum(Run(look).wall for look in looks) for _ in range(options.runs))
     curators = [SUNPRINT, "evaluate", real, drawn, "--schema", schema, "--model", model, "--quiet", *written]

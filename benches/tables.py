@@ -76,9 +76,9 @@ def csv(rows, width):
 def schema(width):
     def make(part):
         column = '[[column]]\nname = "x{}"\nkind = "continuous"\nmin = 0.0\nmax = 1.0\n\n'
-        part.write_text("".join(column.format(j) for j in range(width)))
+        part.write_text('[dataset]\nname = "bench"\n\n' + "".join(column.format(j) for j in range(width)))
 
-    return finished(FOLDER / f"{width}.toml", make)
+    return finished(FOLDER / f"named-{width}.toml", make)
 
 
 def model(width):
@@ -126,13 +126,13 @@ class Run:
 
 def fit(table, width, *options, output=None, **run):
     output = output or FOLDER / "timed.sunprint"
-    words = ["fit", table, "--schema", schema(width), "--epsilon", "1", "--output", output, "--quiet", *options]
+    words = ["fit", table, "--schema", schema(width), "--epsilon", "1", "--output", output, "--force", "--quiet", *options]
     return Run([SUNPRINT, *words], **run)
 
 
 def sample(width, rows, extension):
     output = FOLDER / f"drawn.{extension}"
-    words = ["sample", model(width), "--rows", rows, "--seed", "7", "--output", output, "--quiet"]
+    words = ["sample", model(width), "--rows", rows, "--seed", "7", "--output", output, "--force", "--quiet"]
     try:
         return Run([SUNPRINT, *words])
     finally:

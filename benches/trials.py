@@ -70,10 +70,10 @@ class Trial:
         """The path of as many synthetic rows as there are training rows, and the seconds of the fit."""
         model, output = self.place / "model.sunprint", self.place / "synthetic.csv"
         start = time.perf_counter()
-        places = (table or self.table, "--schema", schema or self.schema, "--output", model)
+        places = (table or self.table, "--schema", schema or self.schema, "--output", model, "--force")
         self.ask("fit", *places, "--epsilon", f"{epsilon:g}", *shlex.split(method))
         seconds = time.perf_counter() - start
-        self.ask("sample", model, "--seed", self.seed + 1, "--output", output)
+        self.ask("sample", model, "--seed", self.seed + 1, "--output", output, "--force")
         return output, seconds
 
     def distances(self, synthetic, table=None, schema=None, metrics=METRICS):

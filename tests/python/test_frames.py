@@ -191,11 +191,11 @@ class WithTheCommandLine(InFolder):
         cli("fit", data, "--schema", toml, "--epsilon", "1", "--output", theirs)
         for model in (ours, theirs):
             drawn = self.folder / "drawn.parquet"
-            cli("sample", model, "--rows", "4000", "--seed", "9", "--output", drawn)
+            cli("sample", model, "--rows", "4000", "--seed", "9", "--output", drawn, "--force")
             loaded = sunprint.Model.load(model)
             self.assertTrue(pl.DataFrame(loaded.sample(4000, seed=9)).equals(pl.read_parquet(drawn)))
             again = self.folder / "again.parquet"
-            loaded.write(again, 4000, seed=9)
+            loaded.write(again, 4000, seed=9, force=True)
             self.assertEqual(again.read_bytes(), drawn.read_bytes())
         self.assertIn("epsilon", cli("show", ours, "--json"))
         self.assertEqual(pq.read_schema(drawn).names, schema().columns)

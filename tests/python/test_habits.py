@@ -61,7 +61,7 @@ class Habits(InFolder):
 
     def test_ceilings(self) -> None:
         ledger = self.folder / "ledger.sqlite"
-        cli("ledger", "limit", "people", "--epsilon", "1.5", "--ledger", ledger)
+        cli("ledger", "limit", "people", "--new", "--epsilon", "1.5", "--ledger", ledger)
         fitted = quiet(ledger=ledger).fit(polars_frame())
         self.assertIsNotNone(fitted.receipt_.ledger_entry)
         with self.assertRaises(sunprint.BudgetError) as caught:
@@ -79,6 +79,18 @@ class Habits(InFolder):
         loaded = sunprint.Synthesizer.load(path)
         self.assertTrue(pl.DataFrame(loaded.sample(30, seed=4)).equals(fitted.sample(30, seed=4)))
         self.assertEqual(loaded.get_params()["epsilon"], "1")
+        # A model that was paid for is not replaced unless somebody asks for it.
+        kept = path.read_bytes()
+        for again in (lambda: quiet().fit(polars_frame()).save(path), lambda: fitted.model_.write(path, 9, format="csv")):
+            with self.assertRaises(sunprint.FileError) as caught:
+                again()
+            self.assertIn("there is a file already", caught.exception.sentence)
+            self.assertIn("`force`", str(caught.exception.hint))
+            self.assertEqual(path.read_bytes(), kept)
+        fitted.model_.write(path, 9, format="csv", force=True)
+        self.assertEqual(len(path.read_text().splitlines()), 10)
+        fitted.save(path, force=True)
+        self.assertEqual(path.read_bytes(), kept)
         path.write_text(path.read_text()[:1000])
         with self.assertRaises(sunprint.ModelError):
             sunprint.Model.load(path)
@@ -89,6 +101,46 @@ class Habits(InFolder):
         fitted = quiet(memory=1000, spill_dir=self.folder).fit(polars_frame())
         self.assertEqual(fitted.model_.rows, ROWS)
         self.assertEqual(list(self.folder.iterdir()), [], "nothing is left")
+
+
+    def test_a_fit_needs_a_name(self) -> None:
+        """A copy of a schema file would have another name, and a budget of its own."""
+        known, ledger = schema(), self.folder / "ledger.sqlite"
+        nameless = sunprint.Schema(known.to_toml().replace('name = "people"\n', "", 1))
+        path = self.folder / "copy.toml"
+        path.write_text(nameless.to_toml())
+        self.assertEqual([nameless.name, sunprint.Schema(path).name], ["", ""])
+        for source in (nameless, path):
+            for begin in (
+                lambda: sunprint.Synthesizer(source, epsilon=1, ledger=ledger).fit(polars_frame()),
+                lambda: sunprint.Synthesizer(source, epsilon=1, ledger="none").fit(polars_frame()),
+                lambda: sunprint.Fit(source, epsilon=1, rows=ROWS, ledger=ledger),
+            ):
+                with self.assertRaises(sunprint.SchemaError) as caught:
+                    begin()
+                self.assertIn("no name", caught.exception.sentence)
+                self.assertIn("[dataset]", str(caught.exception.hint))
+        self.assertFalse(ledger.exists(), "nothing was touched")
+
+    def test_what_the_columns_say_costs_nothing(self) -> None:
+        """Columns, types and whether there are rows are judged before the ledger is touched, in files and in frames."""
+        frame, ledger = polars_frame(), self.folder / "ledger.sqlite"
+        files = {"renamed": frame.rename({"age": "years"}), "empty": frame.clear()}
+        for name, wrong in files.items():
+            wrong.write_csv(self.folder / f"{name}.csv")
+            wrong.write_parquet(self.folder / f"{name}.parquet")
+            wrong.write_ipc(self.folder / f"{name}.arrow", compression="uncompressed")
+        ragged = (self.folder / "renamed.csv").read_text().replace("years", "age").replace("\n", ",1\n").replace(",1\n", "\n", 1)
+        (self.folder / "ragged.csv").write_text(ragged)
+        tables: list[Any] = [*files.values(), *self.folder.glob("*.*"), iter([files["renamed"]]), iter([files["empty"]])]
+        self.assertEqual(len(tables), 11)
+        for table in tables:
+            with self.subTest(table=str(table)), self.assertRaises(sunprint.DataError) as caught:
+                quiet(ledger=ledger).fit(table)
+            self.assertFalse(getattr(caught.exception, "charged", False))
+        self.assertFalse(ledger.exists(), "nothing was touched")
+        quiet(ledger=ledger).fit(frame)
+        self.assertEqual(sunprint._native.spent("people", str(ledger)), ("1", "0"))
 
 
 class Work(unittest.TestCase):

@@ -205,7 +205,7 @@ class Refusals(InFolder):
             ("intervals", False),
             ("a file that is not there", False),
             ("categories that are intervals", False),
-            ("no rows", True),
+            ("no rows", False),
             ("offsets that fall", True),
             ("a generator that raises", True),
             ("a reader that raises", True),

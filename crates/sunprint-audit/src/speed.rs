@@ -8,7 +8,7 @@ use sunprint::math::stream::Stream;
 use sunprint::plan::{Plan, budget};
 use sunprint::run::fit_table;
 use sunprint::source::{
-    Drawn, Format, Input, Layout, Output, Physical, PhysicalType, Progress, Table, TableWriter, Unit,
+    Drawn, Existing, Format, Input, Layout, Output, Physical, PhysicalType, Progress, Table, TableWriter, Unit,
 };
 use sunprint::tally::codes::Codes;
 use sunprint::tally::{ClippedMoments, Facets, Pass, Work};
@@ -33,7 +33,8 @@ pub fn write_table(path: &Path, rows: usize, width: usize) -> Result<()> {
     let schema = unit_schema(width);
     let float = |name: &String| Physical { nullable: false, ..Physical::new(name, PhysicalType::Float64) };
     let layout = Layout { columns: schema.columns.iter().map(|column| float(&column.name)).collect() };
-    let mut writer = TableWriter::create(&Output::new(path, None), Format::Parquet, &schema, &layout)?;
+    let output = Output::new(path, None).over(Existing::Replace);
+    let mut writer = TableWriter::create(&output, Format::Parquet, &schema, &layout)?;
     let mut weights = Stream::new(1, 20, 0);
     let loadings: Vec<[f64; 4]> = (0..width).map(|_| [0; 4].map(|_| 0.05 * weights.normal())).collect();
     const BATCH: usize = 8192;

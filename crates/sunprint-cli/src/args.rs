@@ -7,6 +7,7 @@ mod evaluate;
 mod examples;
 mod ledger;
 mod model;
+mod output;
 mod page;
 mod planning;
 mod reading;
@@ -25,12 +26,14 @@ pub use audit::{AuditArgs, ScopeArgs};
 pub use command::{command, names};
 pub use evaluate::{CompareArgs, EvaluateArgs};
 pub use ledger::{
-    LedgerArg, LedgerArgs, LedgerCommand, LedgerFileArgs, LedgerLimitArgs, LedgerShowArgs, LedgerVerifyArgs,
+    LedgerArg, LedgerArgs, LedgerCommand, LedgerExportArgs, LedgerImportArgs, LedgerLimitArgs, LedgerShowArgs,
+    LedgerVerifyArgs,
 };
 pub use model::{ModelArg, SampleArgs, ShowArgs, StatementForm};
+pub use output::{ForceArg, JsonArg, OutputArg, OutputFormatArg, ReceiptArg};
 pub use page::PageArgs;
 pub use planning::PlanningArgs;
-pub use reading::{ExtraArg, MemoryArgs};
+pub use reading::{ExtraArg, HeaderArgs, MemoryArgs};
 use values::{at_least_one, formats, mechanisms, metrics, whole_number};
 
 /// Differentially private synthetic data from tables with many columns.
@@ -81,6 +84,7 @@ pub enum Command {
         what everybody may know.\n\n\
         Examples:\n  \
         sunprint schema people.csv --output people.toml\n  \
+        sunprint schema bare.csv --no-header --output bare.toml\n  \
         sunprint schema census.parquet --data-is-public --output census.toml"
     )]
     Schema(SchemaArgs),
@@ -138,7 +142,7 @@ pub enum Command {
         private.\n\n\
         Examples:\n  \
         sunprint ledger show\n  \
-        sunprint ledger limit people --epsilon 3\n  \
+        sunprint ledger limit people --new --epsilon 3\n  \
         sunprint ledger verify --receipt receipt.json"
     )]
     Ledger(LedgerArgs),
@@ -248,42 +252,6 @@ pub struct DrawArgs {
     pub seed: Option<u64>,
 }
 
-/// Where the result goes.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct OutputArg {
-    /// The file to write, or `-` for stdout
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    pub output: String,
-}
-
-/// The form of the synthetic table.
-#[derive(Args, Clone, Copy, Default)]
-#[command(next_help_heading = "Output")]
-pub struct OutputFormatArg {
-    /// Format of the output: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension; csv for stdout]
-    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
-    pub output_format: Option<Format>,
-}
-
-/// A machine-readable result.
-#[derive(Args, Clone, Copy, Default)]
-#[command(next_help_heading = "Output")]
-pub struct JsonArg {
-    /// Print the report as JSON on stdout
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The receipt as a file of its own.
-#[derive(Args, Clone, Default)]
-#[command(next_help_heading = "Output")]
-pub struct ReceiptArg {
-    /// Write the receipt here too: plain text, or JSON if the name ends in .json
-    #[arg(long, value_name = "FILE")]
-    pub receipt: Option<PathBuf>,
-}
-
 /// `sunprint demo`
 #[derive(Args)]
 pub struct DemoArgs {
@@ -296,6 +264,9 @@ pub struct DemoArgs {
     /// Folder for the files of the demo
     #[arg(long, value_name = "DIR", default_value = "sunprint-demo", help_heading = "Output")]
     pub output_dir: PathBuf,
+    /// Over older ones.
+    #[command(flatten)]
+    pub force: ForceArg,
 }
 
 /// `sunprint schema`
@@ -304,9 +275,15 @@ pub struct SchemaArgs {
     /// The table.
     #[command(flatten)]
     pub data: DataArgs,
+    /// What it calls its columns.
+    #[command(flatten)]
+    pub header: HeaderArgs,
     /// Where the skeleton goes.
     #[command(flatten)]
     pub output: OutputArg,
+    /// Over another file.
+    #[command(flatten)]
+    pub force: ForceArg,
     /// Fill in bounds and categories from the rows: only for data that is public already
     #[arg(long, help_heading = "Data")]
     pub data_is_public: bool,
@@ -321,6 +298,9 @@ pub struct CheckArgs {
     /// Its schema.
     #[command(flatten)]
     pub schema: SchemaArg,
+    /// What it calls its columns.
+    #[command(flatten)]
+    pub header: HeaderArgs,
     /// Its other columns.
     #[command(flatten)]
     pub extra: ExtraArg,
@@ -338,6 +318,9 @@ pub struct MeasureArgs {
     /// Its schema.
     #[command(flatten)]
     pub schema: SchemaArg,
+    /// What it calls its columns.
+    #[command(flatten)]
+    pub header: HeaderArgs,
     /// Its other columns.
     #[command(flatten)]
     pub extra: ExtraArg,
@@ -364,6 +347,9 @@ pub struct ReportArgs {
     /// The receipt on stdout.
     #[command(flatten)]
     pub json: JsonArg,
+    /// Over other files.
+    #[command(flatten)]
+    pub force: ForceArg,
 }
 
 /// `sunprint fit`

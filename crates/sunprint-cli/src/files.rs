@@ -8,14 +8,14 @@ use sunprint::error::{Error, Kind, Result};
 use sunprint::model::MOST_BYTES;
 
 use sunprint::receipt::Receipt;
-use sunprint::source::{AtomicFile, Format, Input, Output};
+use sunprint::source::{AtomicFile, Existing, Format, Input, Output};
 
 /// The name of stdin and stdout.
 pub const STREAM: &str = "-";
 
 /// Whether a path means stdin or stdout.
 pub fn is_stream(path: &Path) -> bool {
-    path == Path::new(STREAM)
+    path == Path::new(STREAM) || path == Path::new("/dev/stdout")
 }
 
 /// Which option says a format that a name does not say.
@@ -23,14 +23,17 @@ pub fn format_hint(option: &str) -> String {
     format!("say it with `{option}`: one of {}", Format::ALL.map(Format::word).join(", "))
 }
 
-/// Refuses, before any row is read, an output that cannot be written or that would replace one of the inputs.
-pub fn check_output(option: &str, output: &Path, inputs: &[&Path]) -> Result<()> {
+/// Refuses, before any row is read, an output that cannot be written, or that would replace one of the inputs or a file
+/// that is to be kept.
+pub fn check_output(option: &str, output: &Path, inputs: &[&Path], existing: Existing) -> Result<()> {
     if output.as_os_str().is_empty() {
         return Err(Error::new(Kind::Usage, format!("`{option}` is empty")).hint("name a file, or `-` for stdout"));
     }
-    let place = Output::new(output, None);
-    place.check(None)?;
-    inputs.iter().filter(|input| !is_stream(input)).try_for_each(|input| place.check(Some(&Input::new(*input, None))))
+    let place = Output::new(output, None).over(existing);
+    // First, so that no hint speaks of replacing an input.
+    let is_input = |input: &&&Path| !is_stream(input) && place.is(&Input::new(**input, None));
+    let input = inputs.iter().find(is_input).map(|input| Input::new(*input, None));
+    place.check(input.as_ref())
 }
 
 /// Refuses two options that want the same place, before anything is read.
@@ -47,22 +50,23 @@ pub fn check_apart(outputs: &[(&str, &Path)]) -> Result<()> {
 
 /// Writes a whole file beside its place, then renames it: a reader finds the old file or the new one, never half of
 /// one. `-` is stdout.
-pub fn write_whole(output: &Path, text: &str) -> Result<()> {
+pub fn write_whole(output: &Path, text: &str, existing: Existing) -> Result<()> {
     if is_stream(output) {
         return print(text);
     }
-    write(AtomicFile::create(output)?, output, text)
+    write(AtomicFile::create(output, existing), output, text)
 }
 
 /// The same for what is private: the file can be read by its owner alone.
-pub fn write_private(output: &Path, text: &str) -> Result<()> {
+pub fn write_private(output: &Path, text: &str, existing: Existing) -> Result<()> {
     if is_stream(output) {
         return print(text);
     }
-    write(AtomicFile::create(output)?.for_the_owner(), output, text)
+    write(AtomicFile::create(output, existing).map(AtomicFile::for_the_owner), output, text)
 }
 
-fn write(mut file: AtomicFile, output: &Path, text: &str) -> Result<()> {
+fn write(file: Result<AtomicFile>, output: &Path, text: &str) -> Result<()> {
+    let mut file = file?;
     file.write_all(text.as_bytes()).map_err(|fault| {
         let place = output.display().to_string();
         match fault.kind() {
@@ -76,10 +80,10 @@ fn write(mut file: AtomicFile, output: &Path, text: &str) -> Result<()> {
 }
 
 /// Writes a receipt: plain text, or JSON if the name ends in .json.
-pub fn write_receipt(path: &Path, receipt: &Receipt) -> Result<()> {
+pub fn write_receipt(path: &Path, receipt: &Receipt, existing: Existing) -> Result<()> {
     let json = path.extension().is_some_and(|extension| extension == "json");
     let text = if json { to_json(receipt)? } else { receipt.to_string() };
-    write_whole(path, &text)
+    write_whole(path, &text, existing)
 }
 
 /// A public value as indented JSON with a newline.

@@ -33,7 +33,7 @@ pub fn named(arg: &LedgerArg) -> Result<PathBuf> {
 
 /// Refuses an output that would replace the ledger, also one that is not there yet.
 pub fn keep_apart(output: &Path, ledger: &Path) -> Result<()> {
-    if output == ledger || Output::new(output, None).check(Some(&Input::new(ledger, None))).is_err() {
+    if output == ledger || Output::new(output, None).is(&Input::new(ledger, None)) {
         return Err(Error::new(Kind::Usage, "the output is the ledger")
             .at(output.display().to_string())
             .hint("write to another file; a ledger is never replaced"));

@@ -258,7 +258,7 @@ fn outputs_ledgers_and_disks_that_fail() {
     }
     // A ceiling that is too low, and a disk that fills up after the noise was drawn.
     let refused = twins("a ceiling", &known, set, |folder| {
-        assert!(sunprint(folder, "ledger limit people --epsilon 0.5").output().unwrap().status.success());
+        assert!(sunprint(folder, "ledger limit people --new --epsilon 0.5").output().unwrap().status.success());
         sunprint(folder, "fit people.csv --schema people.toml --epsilon 1 --output m").output().unwrap()
     });
     assert_eq!(refused, Some(1));

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 /// A number, a text and bytes with a mark that occurs nowhere else.
 const MARK: &str = "7331125990427";
 
-const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
+const SCHEMA: &str = "[dataset]\nname = \"people\"\n\n\
+                      [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n\n\
                       [[column]]\nname = \"smokes\"\nkind = \"categorical\"\nvalues = [\"no\", \"yes\"]\n\
                       role = \"label\"\n";
@@ -110,6 +111,36 @@ fn a_refused_table_shows_no_value() {
     }
 }
 
+/// A table without a header begins with the first person's values, and none of them becomes a name that is shown.
+#[test]
+fn a_table_without_a_header_shows_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("people.toml"), SCHEMA).unwrap();
+    fs::write(folder.path().join("names"), "age\nheight\nsmokes\n").unwrap();
+    let row = "41,7331125990427,SECRET_7331125990427\n";
+    fs::write(folder.path().join("bare.csv"), row.repeat(30)).unwrap();
+    fs::write(folder.path().join("ragged.csv"), format!("{row}{row}7331125990427\n")).unwrap();
+    for (command, code) in [
+        ("schema bare.csv", 1),
+        ("schema bare.csv --output new.toml", 1),
+        ("schema bare.csv --no-header", 0),
+        ("schema bare.csv --header names --output new.toml", 0),
+        ("check bare.csv --schema people.toml", 1),
+        ("check bare.csv --schema people.toml --no-header", 0),
+        ("check ragged.csv --schema people.toml --no-header", 1),
+        ("fit bare.csv --schema people.toml --epsilon 1 --output new.sunprint", 1),
+        ("fit bare.csv --schema people.toml --epsilon 1 --output new.sunprint --no-header", 0),
+        ("fit bare.csv --schema people.toml --epsilon 1 --output new.sunprint --header names --json", 0),
+        ("fit ragged.csv --schema people.toml --epsilon 1 --output new.sunprint --no-header", 1),
+        ("evaluate bare.csv bare.csv --schema people.toml --no-header", 1),
+    ] {
+        let known = ["people.toml", "names", "bare.csv", "ragged.csv"];
+        let (found, traces) = traces(folder.path(), command, &known);
+        assert_eq!(found, Some(code), "{command}: {}", String::from_utf8_lossy(&traces[1].1));
+        assert_unseen(command, &traces);
+    }
+}
+
 #[test]
 fn an_output_that_fails_shows_no_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -167,7 +198,8 @@ fn a_fit_takes_the_canary_and_keeps_it() {
 #[test]
 fn a_fit_keeps_the_canary_of_every_kind() {
     let folder = tempfile::tempdir().unwrap();
-    let schema = "[[column]]\nname = \"colour\"\nkind = \"categorical\"\nvalues = [\"red\", \"green\"]\nmissing = \"allow\"\n\n\
+    let schema = "[dataset]\nname = \"people\"\n\n\
+                  [[column]]\nname = \"colour\"\nkind = \"categorical\"\nvalues = [\"red\", \"green\"]\nmissing = \"allow\"\n\n\
                   [[column]]\nname = \"size\"\nkind = \"categorical\"\nvalues = [\"s\", \"l\"]\nordered = true\nother = \"l\"\n\n\
                   [[column]]\nname = \"born\"\nkind = \"date\"\nmin = \"1920-01-01\"\nmax = \"2020-12-31\"\n\n\
                   [[column]]\nname = \"seen\"\nkind = \"datetime\"\nmin = \"2020-01-01\"\nmax = \"2021-01-01\"\n\

@@ -42,7 +42,7 @@ fn account(folder: &Path) -> (String, Vec<String>) {
 fn sixteen_fits_at_once_under_a_ceiling_for_ten() {
     let stage = stage();
     let folder = stage.path();
-    run(folder, "ledger limit people --epsilon 1");
+    run(folder, "ledger limit people --new --epsilon 1");
     let begin = |i: usize| -> Child {
         let line = format!("fit people.csv --schema people.toml --epsilon 0.1 --output {i}.sunprint");
         sunprint(folder, &line).stderr(Stdio::piped()).spawn().unwrap()
@@ -85,7 +85,7 @@ fn a_fit_that_is_killed_has_spent() {
 #[test]
 fn the_user_s_data_directory_is_where_it_is_kept() {
     let stage = stage();
-    let line = "fit people.csv --schema people.toml --epsilon 0.5 --output a.sunprint --quiet";
+    let line = "fit people.csv --schema people.toml --epsilon 0.5 --output a.sunprint --force --quiet";
     let home = stage.path().join("home");
     let mut fit = sunprint(stage.path(), line);
     fit.env_remove("SUNPRINT_LEDGER").env_remove("XDG_DATA_HOME").env("HOME", &home);

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 1000000\n\n\
+const SCHEMA: &str = "[dataset]\nname = \"people\"\n\n\
+                      [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 1000000\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n\n\
                       [[column]]\nname = \"smokes\"\nkind = \"categorical\"\nvalues = [\"no\", \"yes\"]\n\
                       role = \"label\"\n";
@@ -41,7 +42,7 @@ fn the_public_page_is_made_without_a_table() {
         "evaluate people.csv people.csv --schema people.toml --public --model people.sunprint --report page.html --report-json page.json",
         "show people.sunprint --report page.html --report-json page.json",
     ] {
-        made(folder, line);
+        made(folder, &format!("{line} --force"));
         let json: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("page.json")).unwrap()).unwrap();
         assert_eq!(json["origin"], "released", "{line}");
         for panel in ["distances", "columns", "learning", "strata", "validity"] {

@@ -8,7 +8,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
+const SCHEMA: &str = "[dataset]\nname = \"people\"\n\n\
+                      [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n";
 
 /// The one file that is meant to stay, beside SQLite's journal, which the next one to open the ledger undoes.
@@ -59,8 +60,8 @@ fn while_rows_are_written() {
     for line in [
         "sample people.sunprint --rows 1000000000 --output out.csv --quiet",
         "sample people.sunprint --rows 1000000000 --output out.csv.gz --quiet",
-        "sample people.sunprint --rows 1000000000 --output older --output-format parquet --quiet",
-        "sample people.sunprint --rows 1000000000 --output older --output-format arrow --quiet",
+        "sample people.sunprint --rows 1000000000 --output older --force --output-format parquet --quiet",
+        "sample people.sunprint --rows 1000000000 --output older --force --output-format arrow --quiet",
         "synth people.csv --schema people.toml --epsilon 1 --rows 1000000000 --output out.tsv.zst --quiet",
     ] {
         for signal in SIGNALS {
@@ -85,7 +86,7 @@ fn while_rows_are_read() {
     let before = state(folder.path());
     let rows = "33,171.5\n".repeat(200_000);
     for line in [
-        "fit - --format csv --schema people.toml --epsilon 1 --output older --quiet",
+        "fit - --format csv --schema people.toml --epsilon 1 --output older --force --quiet",
         "synth - --format csv --schema people.toml --epsilon 1 --output out.parquet --model m.sunprint --quiet",
         "check - --format csv --schema people.toml --quiet",
     ] {
@@ -106,7 +107,7 @@ fn while_rows_are_read() {
 fn while_rows_are_spilled() {
     let folder = stage();
     let before = state(folder.path());
-    let line = "fit - --format csv --schema people.toml --epsilon 1 --output older --quiet --memory 16MB --spill-dir .";
+    let line = "fit - --format csv --schema people.toml --epsilon 1 --output older --force --quiet --memory 16MB --spill-dir .";
     // Eight bytes a row: more than 16 MB of codes.
     let rows = "33,171.5\n".repeat(3_000_000);
     for (signal, code) in [(Signal::SIGINT, Some(130)), (Signal::SIGTERM, Some(130)), (Signal::SIGKILL, None)] {

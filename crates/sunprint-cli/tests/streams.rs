@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-const SCHEMA: &str = "[[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
+const SCHEMA: &str = "[dataset]\nname = \"people\"\n\n\
+                      [[column]]\nname = \"age\"\nkind = \"integer\"\nmin = 0\nmax = 120\n\n\
                       [[column]]\nname = \"height\"\nkind = \"continuous\"\nmin = 100.0\nmax = 220.0\n";
 
 fn sunprint(folder: &Path, line: &str) -> Command {
@@ -105,7 +106,7 @@ fn a_disk_that_fills_up_halfway_leaves_the_older_file() {
         "sample people.sunprint --rows 100000 --output out --output-format arrow",
         "synth people.csv --schema people.toml --epsilon 1 --rows 100000 --output out --output-format csv",
     ] {
-        let script = format!("ulimit -f 16; exec \"$0\" {line} --quiet");
+        let script = format!("ulimit -f 16; exec \"$0\" {line} --force --quiet");
         let output = Command::new("sh")
             .env("SUNPRINT_LEDGER", "none")
             .args(["-c", &script, env!("CARGO_BIN_EXE_sunprint")])
@@ -126,7 +127,8 @@ fn a_single_row_is_worth_a_warning_with_every_method() {
     let folder = stage();
     fs::write(folder.path().join("one.csv"), "age,height\n41,170\n").unwrap();
     for method in ["default", "paper", "cube"] {
-        let line = format!("fit one.csv --schema people.toml --epsilon 1 --method {method} --output one.sunprint");
+        let line =
+            format!("fit one.csv --schema people.toml --epsilon 1 --method {method} --output one.sunprint --force");
         let output = run(folder.path(), &line);
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{method}");
@@ -144,7 +146,7 @@ fn json(path: &Path) -> serde_json::Value {
 fn parquet_and_arrow_come_out_with_the_types_that_went_in() {
     let folder = stage();
     let layout = |table: &str| {
-        let line = format!("fit {table} --schema people.toml --epsilon 1 --output again.sunprint --quiet");
+        let line = format!("fit {table} --schema people.toml --epsilon 1 --output again.sunprint --force --quiet");
         assert!(run(folder.path(), &line).status.success(), "{table}");
         json(&folder.path().join("again.sunprint"))["layout"].clone()
     };
@@ -183,7 +185,8 @@ fn a_blank_line_asks_for_no_memory() {
     let folder = stage();
     let columns = 4096;
     let column = |i: usize| format!("[[column]]\nname = \"c{i}\"\nkind = \"integer\"\nmin = 0\nmax = 9\n");
-    fs::write(folder.path().join("wide.toml"), (0..columns).map(column).collect::<String>()).unwrap();
+    let schema = format!("[dataset]\nname = \"wide\"\n{}", (0..columns).map(column).collect::<String>());
+    fs::write(folder.path().join("wide.toml"), schema).unwrap();
     let header = (0..columns).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",");
     let row = vec!["7"; columns].join(",") + "\n";
     // The last row is too short, so that the file is refused as soon as it is read.

@@ -41,7 +41,7 @@ pub fn run(program: &Path, rows: usize, times: usize) -> Result<Vec<Timed>, Stri
     let unset = |fault: std::io::Error| format!("the tables cannot be written: {fault}");
     let folder = tempfile::tempdir().map_err(unset)?;
     let names: Vec<String> = (0..COLUMNS).map(|i| format!("c{i}")).collect();
-    let mut schema = String::new();
+    let mut schema = "[dataset]\nname = \"table\"\n\n".to_string();
     for name in &names {
         let _ = write!(schema, "[[column]]\nname = \"{name}\"\nkind = \"integer\"\nmin = 10\nmax = 99\n\n");
     }
@@ -63,7 +63,7 @@ pub fn run(program: &Path, rows: usize, times: usize) -> Result<Vec<Timed>, Stri
             let table = format!("{i}.csv");
             let status = Command::new(program)
                 .args(["fit", &table, "--schema", "table.toml", "--epsilon", "1", "--output", "out", "--quiet"])
-                .args(["--ledger", "none"])
+                .args(["--ledger", "none", "--force"])
                 .current_dir(folder.path())
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())

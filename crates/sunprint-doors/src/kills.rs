@@ -33,7 +33,7 @@ const PLAYS: [Play; 5] = [
         piped: false,
     },
     Play {
-        line: "fit people.csv --schema people.toml --epsilon 0.01 --output model.sunprint --receipt receipt.json",
+        line: "fit people.csv --schema people.toml --epsilon 0.01 --output model.sunprint --receipt receipt.json --force",
         over: true,
         piped: false,
     },
@@ -44,7 +44,8 @@ const PLAYS: [Play; 5] = [
         piped: false,
     },
     Play {
-        line: "synth people.csv --schema people.toml --epsilon 0.01 --output rows.csv.gz --model model.sunprint",
+        line: "synth people.csv --schema people.toml --epsilon 0.01 --output rows.csv.gz --model model.sunprint \
+               --force",
         over: true,
         piped: false,
     },

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sunprint::error::Result;
-use sunprint::ledger::{Ledger, Reservation};
+use sunprint::ledger::Ledger;
 use sunprint::run::fit_store_recorded;
 use sunprint::source::{Progress, Room};
 
-/// Fits a table. The options and the schema are checked and the charge is reserved before the table is opened; from the
+/// Fits a table. The options, the schema and the table's columns are checked before the charge is reserved; from the
 /// first row on nothing takes the charge back, and an exception says so in a note.
 #[pyfunction]
 #[pyo3(signature = (schema, options, table, format=None, progress=None))]
@@ -29,7 +29,7 @@ pub(crate) fn fit(
     let schema = &schema.get().inner;
     let options = returned(py, Options::read(options))?;
     let handed = Handed::of(table, format, options.ignore_extra)?;
-    // The number of the entry, once the table is opened.
+    // The number of the entry, once the rows are read.
     let (kept, read) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = |progress: &watch::Watch| measure(handed, schema, &options, (&kept, &read), progress);
     watch::run(py, progress, work).map(|inner| Model { inner }).inspect_err(|error| {
@@ -37,7 +37,7 @@ pub(crate) fn fit(
         // An exception that takes no attribute is not one of ours; it says as much without.
         let _ = error.value(py).setattr("charged", was_opened);
         if number > 0 {
-            let note = format!("the table was opened, so the charge stays in the ledger, as entry {number}");
+            let note = format!("the rows were read, so the charge stays in the ledger, as entry {number}");
             // A note that cannot be added leaves the error as it is.
             let _ = error.value(py).call_method1("add_note", (note,));
         }
@@ -55,32 +55,19 @@ fn measure(
     let room = options.memory.map_or_else(Room::default, Room::of);
     let room = Room { spill_dir: options.spill_dir.clone(), ..room };
     room.check()?;
-    let mut reservation = prepared.charge.reserve()?;
-    let open = |reservation: &mut Option<Reservation>| -> Result<()> {
-        if let Some(reservation) = reservation {
-            reservation.opened()?;
-            kept.store(reservation.entry().number, Ordering::Relaxed);
+    let opened = handed.open(schema, options.ignore_extra)?;
+    let mut reservation = None;
+    // Called when the columns were judged, and before the rows are looked at.
+    let charge = || {
+        if let Some(mut reserved) = prepared.charge.reserve()? {
+            reserved.opened()?;
+            kept.store(reserved.entry().number, Ordering::Relaxed);
+            reservation = Some(reserved);
         }
         read.store(true, Ordering::Relaxed);
         Ok(())
     };
-    let opened = if handed.shows_its_columns() {
-        match handed.open(schema, options.ignore_extra) {
-            Ok(opened) => {
-                open(&mut reservation)?;
-                opened
-            }
-            Err(error) => {
-                // Nothing was read. If the charge cannot be given back, it stays: an error on the safe side.
-                let _ = reservation.map(Reservation::withdraw);
-                return Err(error);
-            }
-        }
-    } else {
-        open(&mut reservation)?;
-        handed.open(schema, options.ignore_extra)?
-    };
-    let store = opened.store(schema, &room, progress)?;
+    let store = opened.store(schema, &room, progress, charge)?;
     fit_store_recorded(store, schema, prepared.plan, prepared.budget, progress, reservation.as_mut())
 }
 

@@ -9,7 +9,7 @@ use sunprint::error::{Error, Kind, Result};
 use sunprint::model;
 use sunprint::receipt::Statement;
 use sunprint::run::{draw_batches, write_rows};
-use sunprint::source::{BatchMaker, Format, Output, Progress, TableWriter, Unit};
+use sunprint::source::{AtomicFile, BatchMaker, Existing, Format, Output, Progress, TableWriter, Unit};
 
 /// Everything that was released. Public.
 #[pyclass(frozen, module = "sunprint._native")]
@@ -30,11 +30,12 @@ impl Model {
         self.inner.to_json()
     }
 
-    /// Writes the model to a file, whole or not at all.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    /// Writes the model to a file, whole or not at all. Another file is replaced only with `force`.
+    #[pyo3(signature = (path, force=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         use std::io::Write;
         let write = || -> Result<()> {
-            let mut file = sunprint::source::AtomicFile::create(&path)?;
+            let mut file = AtomicFile::create(&path, Existing::replaced_if(force))?;
             file.write_all(self.inner.to_json().as_bytes()).map_err(|_| {
                 Error::new(Kind::Io, "the model cannot be written")
                     .at(path.display().to_string())
@@ -76,8 +77,9 @@ impl Model {
         })
     }
 
-    /// Draws rows into a file.
-    #[pyo3(signature = (path, rows, seed, format=None, progress=None))]
+    /// Draws rows into a file. Another file is replaced only with `force`.
+    #[pyo3(signature = (path, rows, seed, format=None, progress=None, force=false))]
+    #[allow(clippy::too_many_arguments)]
     fn write(
         &self,
         py: Python<'_>,
@@ -86,10 +88,11 @@ impl Model {
         seed: u64,
         format: Option<&str>,
         progress: Option<&Bound<'_, PyAny>>,
+        force: bool,
     ) -> PyResult<()> {
         let format = returned(py, format.map(str::parse::<Format>).transpose())?;
         watch::run(py, progress, |watch| {
-            let output = Output::new(path, format);
+            let output = Output::new(path, format).over(Existing::replaced_if(force));
             let mut table = TableWriter::create(&output, output.format()?, self.inner.schema(), &self.inner.layout())?;
             watch.start("drawing", Some(rows), Unit::Rows);
             write_rows(&self.inner.draw(rows, seed), &mut table, watch)?;

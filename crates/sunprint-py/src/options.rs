@@ -57,6 +57,7 @@ impl Options {
 
     /// Checks everything that can be checked without a table.
     pub(crate) fn prepare(&self, schema: &Schema) -> Result<Prepared> {
+        schema.check_named()?;
         let epsilon: Epsilon = self.epsilon.parse()?;
         let delta = self.delta.as_deref().map(str::parse::<Delta>).transpose()?;
         let budget = plan::budget(epsilon, delta)?;

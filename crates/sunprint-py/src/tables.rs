@@ -23,9 +23,8 @@ pub(crate) enum Handed {
     File(Input),
     /// Something with `__arrow_c_stream__` or `__arrow_c_array__`.
     Frame(Py<PyAny>),
-    /// An iterator of such things. Their columns are known when the first one is here; where the shell made the iterator,
-    /// that one has no rows.
-    Parts { iterator: Py<PyIterator>, begins_empty: bool },
+    /// An iterator of such things. Their columns are known when the first one is here.
+    Parts(Py<PyIterator>),
 }
 
 /// A table whose shape was checked.
@@ -46,13 +45,7 @@ impl Handed {
         if object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")? {
             return Ok(Handed::Frame(object.clone().unbind()));
         }
-        let begins_empty = object.hasattr("begins_empty")?;
-        Ok(Handed::Parts { iterator: object.try_iter()?.unbind(), begins_empty })
-    }
-
-    /// Whether the columns can be known before a row is read.
-    pub(crate) fn shows_its_columns(&self) -> bool {
-        !matches!(self, Handed::Parts { begins_empty: false, .. })
+        Ok(Handed::Parts(object.try_iter()?.unbind()))
     }
 
     /// Checks the shape.
@@ -67,7 +60,7 @@ impl Handed {
                 let reader = Python::attach(|py| reader_of(object.bind(py)))?;
                 Batches::new(reader.schema.fields(), schema, PLACE, ignore_extra, reader.batches)
             }
-            Handed::Parts { iterator, .. } => {
+            Handed::Parts(iterator) => {
                 let mut parts = Parts { iterator: Some(iterator), current: None };
                 let fields = parts.begin()?;
                 Batches::new(&fields, schema, PLACE, ignore_extra, parts)
@@ -78,11 +71,17 @@ impl Handed {
 }
 
 impl Opened {
-    /// The codes of all rows, in memory or in a spill file.
-    pub(crate) fn store(self, schema: &Schema, room: &Room, progress: &dyn Progress) -> Result<Store> {
+    /// The codes of all rows, in memory or in a spill file; `charge` is called before the rows are looked at.
+    pub(crate) fn store(
+        self,
+        schema: &Schema,
+        room: &Room,
+        progress: &dyn Progress,
+        charge: impl FnOnce() -> Result<()> + Send,
+    ) -> Result<Store> {
         match self {
-            Opened::File(input) => Store::open(&input, schema, room, progress),
-            Opened::Batches(batches) => Store::of_batches(*batches, schema, room, progress),
+            Opened::File(input) => Store::open_charged(&input, schema, room, progress, charge),
+            Opened::Batches(batches) => Store::of_batches_charged(*batches, schema, room, progress, charge),
         }
     }
 

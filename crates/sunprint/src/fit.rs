@@ -277,7 +277,7 @@ pub fn digest_of(schema: &Schema) -> Digest {
 }
 
 /// The rules behind [`Plan::check`].
-pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
+pub(crate) fn check_plan(plan: &Plan, width: usize, strata: usize) -> Result<()> {
     mechanism::check_mechanism(plan)?;
     if let Some(k) = plan.dimension {
         if k == 0 || k > width {
@@ -313,7 +313,7 @@ pub(crate) fn check_plan(plan: &Plan, width: usize) -> Result<()> {
             .hint("leave `--dimension` out, or give more directions"));
         }
     }
-    Ok(())
+    mechanism::check_lattice(plan, width, strata)
 }
 
 /// Unit vectors as integers: 2³⁰ is one.

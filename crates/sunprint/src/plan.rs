@@ -130,7 +130,7 @@ impl Plan {
             let facts = Facts::of(schema, 1, 1.0);
             shares.check(&facts).and_then(|()| self.check_stages(&shares, &facts))
         })?;
-        crate::fit::check_plan(self, schema.width())
+        crate::fit::check_plan(self, schema.width(), schema.strata())
     }
 
     /// Refuses shares by hand for stages that the rest of the plan leaves out.

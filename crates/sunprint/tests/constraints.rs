@@ -12,7 +12,7 @@ use sunprint::model::Model;
 use sunprint::plan::{Plan, budget};
 use sunprint::run::{fit_table, write_rows};
 use sunprint::schema::Schema;
-use sunprint::source::{Output, PhysicalType, Silent, TableWriter};
+use sunprint::source::{Existing, Output, PhysicalType, Silent, TableWriter};
 
 const COLUMNS: &str = r#"[dataset]
 name = "flats"
@@ -127,7 +127,7 @@ fn model(folder: &tempfile::TempDir, rules: &[&str]) -> Model {
 
 fn draw(model: &Model, folder: &tempfile::TempDir, name: &str) -> std::path::PathBuf {
     let path = folder.path().join(name);
-    let output = Output::new(&path, None);
+    let output = Output::new(&path, None).over(Existing::Replace);
     let mut writer = TableWriter::create(&output, output.format().unwrap(), model.schema(), &model.layout()).unwrap();
     write_rows(&model.draw(4000, 3), &mut writer, &Silent).unwrap();
     writer.finish().unwrap();

@@ -237,8 +237,9 @@ fn skeletons() {
     let text = skeleton(&Input::new(&path, None)).unwrap();
     assert!(text.contains("name = \"q\\\"x\"\nkind = \"continuous\"\nmin = \"?\"\nmax = \"?\"\n"), "{text}");
     assert!(!text.contains("2.5") && !text.contains("1e3"));
+    assert!(text.contains("\n[dataset]\nname = \"in\"  # "), "{text}");
     let refused = Schema::parse(&text, "in.toml").unwrap_err().to_string();
-    assert_eq!(refused, "in.toml:21:7: `min` of column `a b` is still \"?\"");
+    assert_eq!(refused, "in.toml:22:7: `min` of column `a b` is still \"?\"");
     let text = skeleton_from_public_data(&Input::new(&path, None), &Silent).unwrap();
     assert!(text.contains("because the data was declared public"));
     let schema = Schema::parse(&text, "in.toml").unwrap();

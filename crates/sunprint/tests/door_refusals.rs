@@ -160,6 +160,9 @@ fn outputs_are_refused_before_any_work() {
     assert_eq!(refused(&folder.path().join("link.csv")), ": the output is the input file");
     assert_eq!(refused(&folder.path().join(".").join("in.csv")), ": the output is the input file");
     assert_eq!(refused(folder.path()), ": the output is a directory, not a file");
+    let older = file(&folder, "older.csv", "a,b\n");
+    assert_eq!(refused(&older), ": there is a file already");
+    Output::new(&older, None).over(Existing::Replace).check(Some(&source)).unwrap();
     assert_eq!(refused(&folder.path().join("absent/out.csv")), ": the folder does not exist");
     assert_eq!(refused(&input.join("out.csv")), ": its folder is not a folder");
     #[cfg(target_os = "linux")]
@@ -170,7 +173,7 @@ fn outputs_are_refused_before_any_work() {
     }
     Output::new(folder.path().join("out.csv"), None).check(Some(&source)).unwrap();
     Output::new("-", None).check(Some(&source)).unwrap();
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "a check leaves nothing");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "a check leaves nothing");
 }
 
 #[test]
@@ -178,8 +181,12 @@ fn a_writer_that_is_dropped_leaves_the_older_file() {
     let (folder, schema) = (tempfile::tempdir().unwrap(), two());
     for format in every_format() {
         let path = file(&folder, &format!("out.{}", format.word()), "older");
-        let output = Output::new(&path, None);
-        let mut writer = TableWriter::create(&output, format, &schema, &Layout::of_schema(&schema)).unwrap();
+        let layout = Layout::of_schema(&schema);
+        let kept = TableWriter::create(&Output::new(&path, None), format, &schema, &layout).err().unwrap();
+        assert_eq!(kept.to_string(), format!("{}: there is a file already", path.display()));
+        assert!(kept.advice().unwrap().contains("`--force`"));
+        let output = Output::new(&path, None).over(Existing::Replace);
+        let mut writer = TableWriter::create(&output, format, &schema, &layout).unwrap();
         writer.write(&drawn(2, 1, 100)).unwrap();
         drop(writer);
         assert_eq!(std::fs::read(&path).unwrap(), b"older");
@@ -194,7 +201,7 @@ fn an_unfinished_file_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    let mut unfinished = AtomicFile::create(&path).unwrap();
+    let mut unfinished = AtomicFile::create(&path, Existing::Keep).unwrap();
     unfinished.write_all(b"released").unwrap();
     // Either it has no name, or a hidden one.
     for hidden in std::fs::read_dir(folder.path()).unwrap().flatten() {
@@ -206,13 +213,13 @@ fn an_unfinished_file_is_for_its_owner_alone() {
     let plain = file(&folder, "plain", "x");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&path), mode(&plain), "a finished file has the usual rights");
-    AtomicFile::create(&plain).unwrap().for_the_owner().finish().unwrap();
+    AtomicFile::create(&plain, Existing::Replace).unwrap().for_the_owner().finish().unwrap();
     assert_eq!(mode(&plain) & 0o777, 0o600, "unless it is private, even in the place of an open one");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     // A link stays a link.
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    let mut again = AtomicFile::create(&link).unwrap();
+    let mut again = AtomicFile::create(&link, Existing::Replace).unwrap();
     again.write_all(b"newer").unwrap();
     again.finish().unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());

@@ -300,5 +300,13 @@ fn the_file_itself() {
     std::fs::write(&path, b"\xff\xfe").unwrap();
     assert_eq!(refusal(&path), format!("{}: the schema is not UTF-8 text", path.display()));
     std::fs::write(&path, format!("\u{feff}{AGE}").replace('\n', "\r\n")).unwrap();
-    assert_eq!(Schema::load(&path).unwrap().dataset.name, "clinic");
+    // A copy of the file would have another name, and a budget of its own.
+    let nameless = Schema::load(&path).unwrap();
+    assert_eq!(nameless.dataset.name, "");
+    let error = nameless.check_named().unwrap_err();
+    assert!(error.to_string().contains("no name") && error.advice().unwrap().contains("[dataset]"), "{error}");
+    std::fs::write(&path, format!("[dataset]\nname = \"clinic\"\n{AGE}")).unwrap();
+    Schema::load(&path).unwrap().check_named().unwrap();
+    std::fs::write(&path, format!("[dataset]\nname = \"?\"\n{AGE}")).unwrap();
+    assert_eq!(refusal(&path), format!("{}:2:8: `name` of the dataset is still \"?\"", path.display()));
 }

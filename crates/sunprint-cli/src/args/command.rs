@@ -20,6 +20,9 @@ pub fn command() -> clap::Command {
                     flag.default_value("1").help("Seeds the simulation and the draw, never the privacy noise")
                 })
         })
+        .mut_subcommand("schema", |schema| {
+            schema.mut_arg("no_header", |flag| flag.help("DATA has no line with names: columns are numbered instead"))
+        })
         .mut_subcommand("fit", |fit| {
             fit.mut_arg("output", |flag| {
                 flag.required(true).default_value(Resettable::Reset).help("The model to write, or `-` for stdout")
@@ -41,6 +44,12 @@ pub fn command() -> clap::Command {
                     )
                 })
                 .mut_arg("schema", optional)
+                .mut_arg("no_header", |flag| {
+                    flag.help("REAL has no line with names: its columns are those of the schema, in the same order")
+                })
+                .mut_arg("header", |flag| {
+                    flag.help("REAL has no line with names, and they stand in this file: on one line, or one on each")
+                })
                 .mut_arg("report", |flag| flag.help("Write one HTML page that shows the whole comparison"))
                 .mut_arg("format", |flag| {
                     flag.help("Format of REAL: csv, tsv, csv.gz, csv.zst, parquet or arrow [default: by its extension]")

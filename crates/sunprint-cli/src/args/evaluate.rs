@@ -7,7 +7,7 @@ use sunprint::evaluate::Metric;
 use sunprint::source::Format;
 
 use super::values::{AtMost, at_least_one, formats, metrics, some_or_all, whole_number};
-use super::{DataArgs, JsonArg, OutputArg, PageArgs, SchemaArg};
+use super::{DataArgs, ForceArg, HeaderArgs, JsonArg, OutputArg, PageArgs, SchemaArg};
 
 /// `sunprint evaluate`
 #[derive(Args)]
@@ -22,6 +22,9 @@ pub struct EvaluateArgs {
     /// Format of SYNTH, in the same words [default: by its extension]
     #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true, help_heading = "Data")]
     pub synthetic_format: Option<Format>,
+    /// What the real table calls its columns.
+    #[command(flatten)]
+    pub header: HeaderArgs,
     /// The schema of both.
     #[command(flatten)]
     pub schema: SchemaArg,
@@ -40,6 +43,9 @@ pub struct EvaluateArgs {
     /// The page.
     #[command(flatten)]
     pub page: PageArgs,
+    /// Over other files.
+    #[command(flatten)]
+    pub force: ForceArg,
     /// Write the page that may be published, from `--model` alone: no table is opened
     #[arg(long, requires_all = ["model", "report"], help_heading = "Output")]
     pub public: bool,

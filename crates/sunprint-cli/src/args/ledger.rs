@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::JsonArg;
+use super::{ForceArg, JsonArg};
 
 /// Where the ledger is.
 #[derive(Args, Clone, Default)]
@@ -35,9 +35,9 @@ pub enum LedgerCommand {
     /// Check that no event was edited, removed, moved or put in
     Verify(LedgerVerifyArgs),
     /// Write the whole ledger as JSON
-    Export(LedgerFileArgs),
+    Export(LedgerExportArgs),
     /// Fill an empty ledger from an exported one
-    Import(LedgerFileArgs),
+    Import(LedgerImportArgs),
 }
 
 /// `sunprint ledger show`
@@ -69,6 +69,9 @@ pub struct LedgerLimitArgs {
     /// The most that their deltas may add up to [default: 0, no fit with a delta]
     #[arg(long, value_name = "D", allow_hyphen_values = true, requires = "epsilon", help_heading = "Ceiling")]
     pub delta: Option<String>,
+    /// Take a name that the ledger has not seen yet: the ceiling is there before the first fit
+    #[arg(long, help_heading = "Ceiling")]
+    pub new: bool,
     /// Take the ceiling away
     #[arg(long, conflicts_with_all = ["epsilon", "delta"], help_heading = "Ceiling")]
     pub none: bool,
@@ -88,10 +91,24 @@ pub struct LedgerVerifyArgs {
     pub ledger: LedgerArg,
 }
 
-/// `sunprint ledger export` and `import`
+/// `sunprint ledger export`
 #[derive(Args)]
-pub struct LedgerFileArgs {
-    /// The exported ledger, in JSON; `-` for stdout or stdin
+pub struct LedgerExportArgs {
+    /// The file to write, in JSON; `-` for stdout
+    #[arg(value_name = "FILE", help_heading = None)]
+    pub file: PathBuf,
+    /// The ledger.
+    #[command(flatten)]
+    pub ledger: LedgerArg,
+    /// Over another file.
+    #[command(flatten)]
+    pub force: ForceArg,
+}
+
+/// `sunprint ledger import`
+#[derive(Args)]
+pub struct LedgerImportArgs {
+    /// The exported ledger, in JSON; `-` for stdin
     #[arg(value_name = "FILE", help_heading = None)]
     pub file: PathBuf,
     /// The ledger.

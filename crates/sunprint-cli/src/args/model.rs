@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DrawArgs, JsonArg, OutputArg, OutputFormatArg, PageArgs, ReceiptArg};
+use super::{DrawArgs, ForceArg, JsonArg, OutputArg, OutputFormatArg, PageArgs, ReceiptArg};
 
 /// `sunprint sample`
 #[derive(Args)]
@@ -21,6 +21,9 @@ pub struct SampleArgs {
     /// In which form.
     #[command(flatten)]
     pub output_format: OutputFormatArg,
+    /// Over another file.
+    #[command(flatten)]
+    pub force: ForceArg,
 }
 
 /// `sunprint show`
@@ -45,6 +48,9 @@ pub struct ShowArgs {
     /// The page that may be published.
     #[command(flatten)]
     pub page: PageArgs,
+    /// Over other files.
+    #[command(flatten)]
+    pub force: ForceArg,
 }
 
 /// The forms of a statement.

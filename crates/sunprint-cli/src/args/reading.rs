@@ -15,6 +15,18 @@ pub struct ExtraArg {
     pub ignore_extra: bool,
 }
 
+/// What a text table calls its columns.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Data")]
+pub struct HeaderArgs {
+    /// DATA has no line with names: its columns are those of the schema, in the same order
+    #[arg(long)]
+    pub no_header: bool,
+    /// DATA has no line with names, and they stand in this file: on one line as in a header, or one on each line
+    #[arg(long, value_name = "FILE", conflicts_with = "no_header")]
+    pub header: Option<PathBuf>,
+}
+
 /// Where the table is kept while it is measured.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Memory")]

@@ -16,7 +16,7 @@ use sunprint::source::{self, CheckReport, ColumnReport};
 /// Counts, and prints the counts.
 pub fn run(args: &CheckArgs, talk: Talk) -> Result<()> {
     let schema = Schema::load(&args.schema.schema)?;
-    let table = input(&args.data).ignoring_extra(args.extra.ignore_extra);
+    let table = input(&args.data, &args.header)?.ignoring_extra(args.extra.ignore_extra);
     let report = source::check(&table, &schema, &Bars::new(talk))?;
     files::print(&if args.json.json { to_json(&report)? } else { plain(&report, &schema) })?;
     talk.warn("these counts come from the private rows without noise: do not publish them");

@@ -13,8 +13,9 @@ use crate::words::Talk;
 pub fn run(args: &FitArgs, talk: Talk) -> Result<()> {
     let output = Path::new(&args.output.output);
     let prepared = prepare(&args.measure, &args.report, &[("--output", output)])?;
+    let existing = prepared.existing;
     let model = measure(prepared, talk)?;
-    files::write_whole(output, &model.to_json())?;
+    files::write_whole(output, &model.to_json(), existing)?;
     hand_over_receipt(model.receipt(), &args.report, talk)?;
     if !files::is_stream(output) {
         talk.hint(format!("`sunprint sample {} --output FILE` draws synthetic rows", output.display()));

@@ -12,12 +12,13 @@ use crate::progress::Bars;
 use crate::words::{Talk, counted};
 use sunprint::model::Model;
 use sunprint::run::write_rows;
-use sunprint::source::{Format, Output, Progress, TableWriter, Unit};
+use sunprint::source::{Existing, Format, Output, Progress, TableWriter, Unit};
 
 /// Loads the model and draws.
 pub fn run(args: &SampleArgs, talk: Talk) -> Result<()> {
-    files::check_output("--output", Path::new(&args.output.output), &[&args.model.model])?;
-    let target = Target::new(&args.output.output, args.output_format)?;
+    let existing = args.force.existing();
+    files::check_output("--output", Path::new(&args.output.output), &[&args.model.model], existing)?;
+    let target = Target::new(&args.output.output, args.output_format, existing)?;
     draw_to(&load(&args.model)?, args.draw, &target, talk)
 }
 
@@ -29,8 +30,8 @@ pub struct Target {
 
 impl Target {
     /// The format is settled before anything is measured or drawn.
-    pub fn new(output: &str, form: OutputFormatArg) -> Result<Target> {
-        let output = Output::new(output, form.output_format);
+    pub fn new(output: &str, form: OutputFormatArg, existing: Existing) -> Result<Target> {
+        let output = Output::new(output, form.output_format).over(existing);
         let streamed = output.path().is_none();
         let format = match output.format() {
             Ok(format) => format,

@@ -60,12 +60,13 @@ const BELOW: usize = 3;
 /// Prints a model's receipt, dimension, bounds and spectrum.
 pub fn run(args: &ShowArgs, talk: Talk) -> Result<()> {
     check_outputs(args)?;
+    let existing = args.force.existing();
     let model = load(&args.model)?;
     if let Some(path) = &args.receipt.receipt {
-        files::write_receipt(path, model.receipt())?;
+        files::write_receipt(path, model.receipt(), existing)?;
     }
     if args.page.wanted() {
-        pages::write(&public(&model)?, &args.page, talk)?;
+        pages::write(&public(&model)?, &args.page, existing, talk)?;
     }
     let statement = || Statement::of(model.receipt(), model.schema());
     let text = match args.statement {
@@ -74,7 +75,7 @@ pub fn run(args: &ShowArgs, talk: Talk) -> Result<()> {
         None if args.json.json => to_json(&shown(&model))?,
         None => tamed(&plain(&model)),
     };
-    files::write_whole(Path::new(&args.output.output), &text)
+    files::write_whole(Path::new(&args.output.output), &text, existing)
 }
 
 /// Tries the outputs before anything is read: all in different places, none of them the model's.
@@ -83,8 +84,9 @@ fn check_outputs(args: &ShowArgs) -> Result<()> {
     let mut wanted = vec![("--output", output)];
     wanted.extend(args.receipt.receipt.as_deref().map(|path| ("--receipt", path)));
     wanted.extend(args.page.outputs());
-    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model]))?;
-    files::check_apart(&wanted)
+    files::check_apart(&wanted)?;
+    let existing = args.force.existing();
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model], existing))
 }
 
 /// A model may come from anybody: nothing in it steers a terminal.

@@ -17,11 +17,12 @@ use crate::words::Talk;
 pub fn run(args: &SynthArgs, talk: Talk) -> Result<()> {
     let mut outputs = vec![("--output", Path::new(&args.output.output))];
     outputs.extend(args.model.as_deref().map(|path| ("--model", path)));
-    let target = Target::new(&args.output.output, args.output_format)?;
     let prepared = prepare(&args.measure, &args.report, &outputs)?;
+    let existing = prepared.existing;
+    let target = Target::new(&args.output.output, args.output_format, existing)?;
     let model = measure(prepared, talk)?;
     if let Some(path) = &args.model {
-        files::write_whole(path, &model.to_json())?;
+        files::write_whole(path, &model.to_json(), existing)?;
     }
     hand_over_receipt(model.receipt(), &args.report, talk)?;
     draw_to(&model, args.draw, &target, talk)

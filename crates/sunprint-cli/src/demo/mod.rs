@@ -11,8 +11,8 @@ use std::path::Path;
 use sunprint::error::{Error, Kind, Result};
 
 use crate::args::{
-    DataArgs, DemoArgs, DrawArgs, ExtraArg, LedgerArg, MeasureArgs, MemoryArgs, OutputFormatArg, PlanArgs, ReportArgs,
-    SchemaArg,
+    DataArgs, DemoArgs, DrawArgs, ExtraArg, HeaderArgs, LedgerArg, MeasureArgs, MemoryArgs, OutputFormatArg, PlanArgs,
+    ReportArgs, SchemaArg,
 };
 use crate::commands::{Target, draw_to};
 use crate::files;
@@ -37,13 +37,18 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         ["clinic.csv", "clinic.toml", "clinic.sunprint", "clinic-synthetic.csv"].map(|name| folder.join(name));
     let rows = args.draw.rows.unwrap_or(20_000);
     let seed = args.draw.seed.unwrap_or(1);
-    // A wrong epsilon is refused before anything is written.
+    let existing = args.force.existing();
+    // A wrong epsilon is refused before anything is written, and so is a folder that holds another demo.
     crate::measure::budget(&args.budget)?;
     make_folder(folder)?;
+    let page = folder.join(report::PAGE);
+    for file in [&table, &schema, &model_file, &synthetic, &page] {
+        files::check_output("--output-dir", file, &[], existing)?;
+    }
 
     let clinic = Clinic::simulate(rows as usize, seed);
-    files::write_whole(&table, &clinic.to_csv())?;
-    files::write_whole(&schema, &clinic::schema_toml())?;
+    files::write_whole(&table, &clinic.to_csv(), existing)?;
+    files::write_whole(&schema, &clinic::schema_toml(), existing)?;
     talk.say(format_args!(
         "simulated {} patients of a clinic: {}\nwhat everybody may know about them: {}\n",
         thousands(rows),
@@ -61,6 +66,7 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     let options = MeasureArgs {
         data: DataArgs { input: table.to_string_lossy().into_owned(), format: None },
         schema: SchemaArg { schema: schema.clone() },
+        header: HeaderArgs::default(),
         extra: ExtraArg::default(),
         budget: args.budget.clone(),
         plan: PlanArgs::default(),
@@ -68,10 +74,10 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         // Nobody's budget is spent on a simulation.
         ledger: LedgerArg { ledger: Some(NONE.into()) },
     };
-    let report = ReportArgs::default();
+    let report = ReportArgs { force: args.force, ..ReportArgs::default() };
     let prepared = prepare(&options, &report, &[("--output-dir", &model_file)])?;
     let model = measure(prepared, talk)?;
-    files::write_whole(&model_file, &model.to_json())?;
+    files::write_whole(&model_file, &model.to_json(), existing)?;
     hand_over_receipt(model.receipt(), &report, talk)?;
 
     let target = synthetic.to_string_lossy();
@@ -80,7 +86,7 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         model_file.display()
     ));
     let draw = DrawArgs { rows: Some(rows), seed: Some(seed) };
-    draw_to(&model, draw, &Target::new(&target, OutputFormatArg::default())?, talk)?;
+    draw_to(&model, draw, &Target::new(&target, OutputFormatArg::default(), existing)?, talk)?;
     talk.gap();
 
     let known = Schema::load(&schema)?;
@@ -89,8 +95,8 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
     let comparison = Comparison::between(&real, &drawn, &known, seed)?;
     let tables = Tables { real: &real, synthetic: &drawn, schema: &known, model: Some(&model) };
     let settings = Settings { rows: Some(compare::SUBSAMPLE), draws: 1, seed, ..Settings::default() };
-    let (compared, page) = sunprint::report::compare(&tables, &settings, &Bars::new(talk))?;
-    files::write_private(&folder.join(report::PAGE), &html(&page)?)?;
+    let (compared, shown) = sunprint::report::compare(&tables, &settings, &Bars::new(talk))?;
+    files::write_private(&page, &html(&shown)?, existing)?;
     let pictures = pictures::if_looked_at(&compared);
     files::print(&report::text(
         &comparison,

@@ -112,7 +112,8 @@ fn wide(folder: &Path, name: &str, columns: usize) {
     let row = vec!["1"; columns].join(",");
     fs::write(folder.join(format!("{name}.csv")), format!("{}\n{row}\n{row}\n", names.join(","))).unwrap();
     let column = |name: &String| format!("[[column]]\nname = \"{name}\"\nkind = \"integer\"\nmin = 0\nmax = 9\n");
-    fs::write(folder.join(format!("{name}.toml")), names.iter().map(column).collect::<String>()).unwrap();
+    let columns: String = names.iter().map(column).collect();
+    fs::write(folder.join(format!("{name}.toml")), format!("[dataset]\nname = \"{name}\"\n{columns}")).unwrap();
 }
 
 fn nested(path: &Path) {

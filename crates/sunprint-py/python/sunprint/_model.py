@@ -128,9 +128,12 @@ class Model:
             raise FileError(f"{os.fspath(path)}: the model cannot be read", "check the path") from error
         return cls(_native.Model.from_json(text, os.fspath(path)))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file, whole or not at all. The command line reads it too."""
-        self._native.save(os.fspath(path))
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the model to a file, whole or not at all. The command line reads it too.
+
+        A file that is there already is kept, and a :class:`FileError` raised, unless ``force`` is true.
+        """
+        self._native.save(os.fspath(path), force)
 
     def sample(
         self,
@@ -164,11 +167,15 @@ class Model:
         seed: int | None = None,
         format: str | None = None,
         progress: bool | Listener | None = None,
+        force: bool = False,
     ) -> None:
-        """Draws synthetic rows into a file: CSV, TSV, Parquet or Arrow, by its name or by ``format``."""
+        """Draws synthetic rows into a file: CSV, TSV, Parquet or Arrow, by its name or by ``format``.
+
+        A file that is there already is kept, and a :class:`FileError` raised, unless ``force`` is true.
+        """
         count, chosen = _count(n, self._native.rows), _seed(seed)
         with listening(progress) as listener:
-            self._native.write(os.fspath(path), count, chosen, format, listener)
+            self._native.write(os.fspath(path), count, chosen, format, listener, force)
 
     @property
     def receipt(self) -> Receipt:

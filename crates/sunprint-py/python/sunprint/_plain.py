@@ -25,8 +25,6 @@ def step(columns: int) -> int:
 class Pieces:
     """Batches of a frame whose first one has no rows: its columns are known before a row is read."""
 
-    begins_empty = True
-
     def __init__(self, names: Sequence[str], columns: Sequence[Slice], rows: int) -> None:
         self._names, self._columns, self._rows = [_whole(name) for name in names], columns, rows
 
@@ -42,8 +40,6 @@ class Pieces:
 
 class PolarsSlices:
     """A frame of polars, some rows at a time: where its columns are chunked differently, polars copies what it exports."""
-
-    begins_empty = True
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -69,8 +65,6 @@ def _without_objects(frame: Any) -> Any:
 class ArrowBatches:
     """The batches of a reader of pyarrow, each checked by pyarrow before it is handed over: only there the sizes of buffers
     are known."""
-
-    begins_empty = True
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader

@@ -53,7 +53,7 @@ class Schema:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
-        """Reads a schema file. A data set without a name takes the file's."""
+        """Reads a schema file."""
         return cls._of(_native.Schema.load(os.fspath(path)))
 
     @classmethod

@@ -47,7 +47,8 @@ class Synthesizer:
     Parameters
     ----------
     schema
-        All public knowledge of the table: a :class:`Schema`, a mapping, or the text or the path of a TOML file.
+        All public knowledge of the table: a :class:`Schema`, a mapping, or the text or the path of a TOML file. It must
+        name the data set: the ledger adds up under that name what is spent on the same rows.
     epsilon
         The promise. It has no default. A float counts as the decimal that it prints as: 0.1 is a tenth.
     delta
@@ -122,7 +123,8 @@ class Synthesizer:
         in its order), anything with Arrow's PyCapsule interface, the path of a file, or an iterable of such batches, which
         is read once. Values never become Python objects; what is kept is a code of two bytes for each.
 
-        The charge stands in the ledger before the first row is read, and nothing takes it out again. A second fit of the
+        The parameters and the table's columns are checked first, which costs nothing. Then the charge is written into the
+        ledger, before the rows are looked at, and nothing takes it out again. A second fit of the
         same object is a new charge, and warns that it is.
         """
         if y is not None:
@@ -160,9 +162,9 @@ class Synthesizer:
         """Fits a table and draws as many synthetic rows."""
         return self.fit(table).sample(n, seed=seed)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the model to a file: see :meth:`Model.save`."""
-        self._model().save(path)
+        self._model().save(path, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Synthesizer:

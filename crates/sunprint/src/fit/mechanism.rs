@@ -8,8 +8,8 @@ use crate::measure::{
     with_shares,
 };
 use crate::model::{Frame, Spot};
-use crate::plan::{Mechanism, Plan, as_float};
-use crate::privacy::Charge;
+use crate::plan::{Mechanism, Method, Plan, as_float};
+use crate::privacy::{Charge, Privacy};
 use crate::subspace::Texture;
 
 /// From this dimension on the paper takes PSMM.
@@ -205,6 +205,29 @@ fn cube_lattice(sides: &[Side], allocation: &Allocation, plan: &Plan) -> Result<
         format!("`--mechanism psmm` on the cube of {columns} columns needs a lattice of {cells} cells, too many to be solved"),
     )
     .hint(advice))
+}
+
+/// Refuses a lattice that is too large whatever the number of rows: whoever asks for it should hear so before the rows
+/// are read. As rows and budget grow, lattices may only become finer.
+pub(super) fn check_lattice(plan: &Plan, width: usize, strata: usize) -> Result<()> {
+    if plan.mechanism != Mechanism::Psmm {
+        return Ok(());
+    }
+    let depth_noise = plan.tuning.depth_noise;
+    let endless = Allocation { rows: 1e30, amount: 1.0, privacy: Privacy::Pure, strata, depth_noise };
+    match plan.method {
+        Method::Paper => check_paper_lattice(plan, &endless),
+        Method::Cube => {
+            let sides = vec![Side { low: 0.0, width: 1.0 }; width];
+            let less = |error: Error| match error.advice().map(|hint| hint.replace("these rows", "the largest tables"))
+            {
+                Some(hint) => error.hint(hint),
+                None => error,
+            };
+            cube_lattice(&sides, &endless, plan).map(drop).map_err(less)
+        }
+        Method::Default | Method::Gaussian => Ok(()),
+    }
 }
 
 /// The rules of [`Plan::check`] about mechanisms.

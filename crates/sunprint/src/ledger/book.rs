@@ -194,6 +194,17 @@ impl Book {
         })
     }
 
+    /// Refuses a name that nothing was ever written under.
+    pub(super) fn check_known(&self, dataset: &str) -> Result<()> {
+        if self.datasets().contains(&dataset) {
+            return Ok(());
+        }
+        let rule = format!("the ledger knows no dataset `{}`", dataset.escape_debug());
+        Err(Error::new(Kind::Usage, rule).hint(
+            "check the name, which is that of the schema; `--new` sets the ceiling of one that is not fitted yet",
+        ))
+    }
+
     /// The charge that a receipt names.
     ///
     /// # Errors

@@ -4,11 +4,11 @@
 //!
 //! | event | when | afterwards |
 //! |---|---|---|
-//! | `reserve` | before the table is opened | the charge counts against the ceiling |
+//! | `reserve` | when everything was judged that can be judged without the rows | the charge counts against the ceiling |
 //! | `open` | before the first row is read | the charge can never be withdrawn |
 //! | `spend` | before the first noise is drawn | – |
 //!
-//! and `withdraw` instead of `open` where the table could not be opened. `limit` sets a ceiling. Whatever is reserved
+//! and `withdraw` instead of `open` where somebody reserved and then did not read. `limit` sets a ceiling. Whatever is reserved
 //! and not withdrawn counts, so a crash, a kill or an error can make a dataset look more spent than it is, never less.
 //!
 //! * A reservation reads the whole chain, checks it, sums in exact rationals, compares with the ceiling and appends, all
@@ -44,7 +44,7 @@ pub use exact::Sum;
 pub use export::MOST_BYTES;
 pub use reservation::Reservation;
 use store::Store;
-pub use totals::{Concentrated, Total};
+pub use totals::{Concentrated, Total, Way};
 
 /// How long a writer waits for the others. A transaction takes milliseconds, so this is for many of them, or for a slow
 /// disk; whoever waits longer waits for something that hangs.
@@ -202,11 +202,24 @@ impl Ledger {
 
     /// Sets the ceiling of a dataset, or takes it away. It holds for fits to come; what was spent stays spent.
     pub fn limit(&mut self, dataset: &str, limit: Option<Limit>) -> Result<()> {
+        self.limit_if(dataset, limit, |_| Ok(()))
+    }
+
+    /// The same for a dataset that the ledger has heard of: the ceiling of a name that was mistyped holds nobody back.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] where nothing was ever written under this name.
+    pub fn limit_known(&mut self, dataset: &str, limit: Option<Limit>) -> Result<()> {
+        self.limit_if(dataset, limit, |book| book.check_known(dataset))
+    }
+
+    fn limit_if(&mut self, dataset: &str, limit: Option<Limit>, check: impl Fn(&Book) -> Result<()>) -> Result<()> {
         if dataset.is_empty() {
             return Err(Error::new(Kind::Usage, "the dataset's name is empty").hint("give the `name` of its schema"));
         }
         self.store
-            .append(|_| {
+            .append(|book| {
+                check(book)?;
                 Ok(Draft {
                     epsilon: limit.map(|limit| limit.epsilon),
                     delta: limit.map(|limit| limit.delta),

@@ -12,7 +12,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves. To be done before the table is opened.
+    /// Reserves. To be done before a row is read, and best after everything else was judged.
     ///
     /// # Errors
     /// As [`Ledger::reserve`].
@@ -36,7 +36,7 @@ impl Reservation {
         self.ledger.spend(&self.entry)
     }
 
-    /// Gives the charge back, if the table was not opened.
+    /// Gives the charge back, if no row was read.
     pub fn withdraw(mut self) -> Result<()> {
         self.ledger.withdraw(&self.entry)
     }

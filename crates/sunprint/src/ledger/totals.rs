@@ -23,6 +23,18 @@ pub struct Total {
     pub delta: Sum,
     /// The same by zCDP; none where an entry with δ does not say its ρ.
     pub concentrated: Option<Concentrated>,
+    /// Which of the two ε is smaller, at the same δ.
+    pub smaller: Way,
+}
+
+/// A way to add promises up. Both hold; the smaller total is the one to go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// The plain sum, which ceilings are compared with.
+    Sum,
+    /// By concentrated privacy.
+    Zcdp,
 }
 
 /// A total by zCDP.
@@ -51,7 +63,13 @@ impl Total {
         }
         let concentrated =
             rho.map(|rho| Concentrated { epsilon: converted(rho.as_float_above(), delta.as_float_above()), rho });
-        Total { epsilon, delta, concentrated }
+        // Both were rounded up, by next to nothing: whichever is taken is true.
+        let below = |found: f64| found < epsilon.as_float_above();
+        let smaller = match concentrated.as_ref().and_then(|total| total.epsilon) {
+            Some(found) if below(found) => Way::Zcdp,
+            _ => Way::Sum,
+        };
+        Total { epsilon, delta, concentrated, smaller }
     }
 }
 
@@ -131,6 +149,16 @@ mod tests {
         // √40 as much as one of them, roughly, instead of 40 times.
         let found = total.concentrated.unwrap().epsilon.unwrap();
         assert!(found > 0.5 * 5.0 && found < 0.5 * 7.0, "{found}");
+        assert_eq!(total.smaller, Way::Zcdp);
+    }
+
+    #[test]
+    fn a_few_promises_together_are_better_in_sum() {
+        let total = Total::of([entry("0.1", None), entry("0.5", None), entry("0.5", Some("1e-9"))].iter());
+        let found = total.concentrated.unwrap().epsilon.unwrap();
+        assert!(found > 1.1, "{found}");
+        assert_eq!((total.epsilon.to_string(), total.smaller), ("1.1".to_string(), Way::Sum));
+        assert_eq!(Total::of([].iter()).smaller, Way::Sum);
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Schema {
         parse::schema(text, place)
     }
 
-    /// Reads a schema file. A data set without a name takes the file's.
+    /// Reads a schema file.
     pub fn load(path: &Path) -> Result<Schema> {
         let place = path.display().to_string();
         let refused = |rule: &str, hint: &str| Error::new(Kind::Schema, rule).at(&place).hint(hint);
@@ -92,11 +92,22 @@ impl Schema {
         })?;
         let text = String::from_utf8(bytes)
             .map_err(|_| refused("the schema is not UTF-8 text", "save it as UTF-8; a schema is a TOML file"))?;
-        let mut schema = Schema::parse(&text, &place)?;
-        if schema.dataset.name.is_empty() {
-            schema.dataset.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Schema::parse(&text, &place)
+    }
+
+    /// Refuses a schema that gives its data set no name. A fit needs one: the ledger adds up under it what is spent on
+    /// the same rows, and the name of a file, which changes with every copy, would begin anew each time.
+    ///
+    /// # Errors
+    /// [`Kind::Schema`].
+    pub fn check_named(&self) -> Result<()> {
+        if self.dataset.name.trim().is_empty() {
+            return Err(Error::new(Kind::Schema, "the schema gives its dataset no name, and a fit needs one").hint(
+                "write `name = \"...\"` below `[dataset]`: what is spent on these rows is added up under it, always the \
+                 same one",
+            ));
         }
-        Ok(schema)
+        Ok(())
     }
 
     /// Checks every rule on a schema that did not come from a schema file, for instance from a model.

@@ -111,6 +111,10 @@ fn parse_dataset(page: &Page, table: &DeTable) -> Result<Dataset> {
     for (key, value) in table {
         let at = value.span().start;
         match (key.get_ref().as_ref(), value.get_ref().as_str()) {
+            ("name", Some("?")) => {
+                let hint = "name these rows, always alike: what is spent on them is added up under it";
+                return Err(page.refuse(at, "`name` of the dataset is still \"?\"", hint));
+            }
             ("name", Some(name)) => dataset.name = name.to_string(),
             ("name", None) => return Err(page.refuse(at, "`name` must be a text", "put it in double quotes")),
             ("unit", Some("row")) => {}

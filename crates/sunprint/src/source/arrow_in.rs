@@ -29,6 +29,8 @@ pub(super) struct ArrowFile {
     numbers: Vec<usize>,
     batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
     batch: Option<RecordBatch>,
+    /// Rows that were fetched to see whether there are any.
+    first: Option<RecordBatch>,
     /// The number of batches, where several readers can each read their own.
     shareable: usize,
     /// What makes texts bytes, for these readers.
@@ -66,15 +68,25 @@ impl ArrowFile {
         let numbers = input.wanted(fields.iter().map(|field| field.name().as_str()), schema);
         let layout = arrays::layout(&fields, &numbers, schema, &place)?;
         let slice = most_rows(schema.map_or(1, Schema::width)).min(SLICE);
-        Ok(ArrowFile { place, layout, numbers, batches, batch: None, shareable, marks, slice })
+        Ok(ArrowFile { place, layout, numbers, batches, batch: None, first: None, shareable, marks, slice })
     }
 
     fn damaged(&self) -> Error {
         words::damaged(&self.place, "Arrow IPC")
     }
 
+    /// Whether there is a row, which is public. Arrow says so only in its batches: the first that has one is fetched, and
+    /// waits until the rows are wanted.
+    fn has_rows(&mut self) -> Result<bool> {
+        self.first = self.next_rows()?;
+        Ok(self.first.is_some())
+    }
+
     /// The next few rows.
     pub(super) fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         loop {
             if let Some(batch) = self.batch.take().filter(|batch| batch.num_rows() > 0) {
                 let taken = batch.num_rows().min(self.slice);
@@ -121,6 +133,8 @@ pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, take
     let columns = layout.match_schema(schema, &file.place)?;
     let plan = Plan::new(schema, &columns);
     let door = Door::new(schema);
+    let has_rows = file.has_rows()?;
+    takers.begin(has_rows, &file.place)?;
     progress.start(&format!("reading {}", file.place), None, Unit::Rows);
     let encode = |taker: &mut Box<dyn Taker + '_>, place: u64, batch: &RecordBatch| {
         taker.take(place, plan.encode(&door, batch.columns(), 0..batch.num_rows()))?;

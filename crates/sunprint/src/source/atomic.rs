@@ -7,6 +7,32 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// What becomes of a file that stands at the place of an output already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the output is refused: it may be a model that budget was spent on.
+    #[default]
+    Keep,
+    /// The output takes its place, because somebody asked for that.
+    Replace,
+    /// It stays, and the output goes under a free name beside it: for what cannot be made again, because budget was spent
+    /// on it.
+    Avoid,
+}
+
+impl Existing {
+    /// Whether it was asked for.
+    pub fn replaced_if(force: bool) -> Existing {
+        if force { Existing::Replace } else { Existing::Keep }
+    }
+
+    /// The same for an output that must not be lost any more.
+    #[must_use]
+    pub fn once_spent(self) -> Existing {
+        if self == Existing::Replace { self } else { Existing::Avoid }
+    }
+}
+
 /// A file written beside its final place, with owner-only rights, that gets its name when it is finished and on the
 /// disk. Dropped unfinished, it leaves nothing, and an older file under the final name stays as it was.
 ///
@@ -25,6 +51,7 @@ struct Beside {
     name: Option<PathBuf>,
     target: PathBuf,
     rights: Permissions,
+    existing: Existing,
 }
 
 /// Hidden names are tried so many times.
@@ -53,9 +80,13 @@ impl AtomicFile {
     }
 
     /// Begins a file for this path.
-    pub fn create(path: &Path) -> Result<AtomicFile> {
+    ///
+    /// # Errors
+    /// [`Kind::Io`](crate::error::Kind::Io) where the file cannot be made, and where another one stands there that is
+    /// to be kept.
+    pub fn create(path: &Path, existing: Existing) -> Result<AtomicFile> {
         let place = path.display().to_string();
-        Self::begin(path, place.clone()).map_err(|fault| words::unwritable(&place, &fault))
+        Self::begin(path, place.clone(), existing).map_err(|fault| words::unwritable(&place, &fault))
     }
 
     /// The finished file stays with owner-only rights, whatever stood there before: for what must not be published.
@@ -69,7 +100,7 @@ impl AtomicFile {
         self
     }
 
-    fn begin(path: &Path, place: String) -> io::Result<AtomicFile> {
+    fn begin(path: &Path, place: String, existing: Existing) -> io::Result<AtomicFile> {
         if path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -77,8 +108,12 @@ impl AtomicFile {
             let file = OpenOptions::new().write(true).open(path)?;
             return Ok(AtomicFile { file: Some(file), beside: None, place });
         }
+        // Also a link that leads nowhere: whoever made it meant something by it.
+        if existing == Existing::Keep && fs::symlink_metadata(path).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         // A link keeps pointing to its file, and a file that is protected from writing is not replaced.
-        let older = path.canonicalize().ok();
+        let older = path.canonicalize().ok().filter(|_| existing == Existing::Replace);
         if let Some(older) = &older {
             OpenOptions::new().write(true).open(older)?;
         }
@@ -93,7 +128,9 @@ impl AtomicFile {
         };
         // Dropped from here on, it leaves nothing.
         let rights = file.metadata()?.permissions();
-        let beside = Beside { name, rights: fs::metadata(&target).map_or(rights, |about| about.permissions()), target };
+        let kept = existing != Existing::Replace;
+        let rights = fs::metadata(&target).ok().filter(|_| !kept).map_or(rights, |about| about.permissions());
+        let beside = Beside { name, rights, target, existing };
         let begun = AtomicFile { file: Some(file), beside: Some(beside), place };
         begun.keep_private()?;
         Ok(begun)
@@ -111,24 +148,37 @@ impl AtomicFile {
     }
 
     /// Puts the file in its place: everything is on the disk before the name is.
+    ///
+    /// # Errors
+    /// Where a file that is to be kept has appeared there meanwhile, this one is given a free name beside it, which the
+    /// error says: budget may have been spent on it.
     pub fn finish(mut self) -> Result<()> {
-        self.settle().map_err(|fault| words::unwritable(&self.place, &fault))
+        match self.settle() {
+            Ok(None) => Ok(()),
+            Ok(Some(elsewhere)) => Err(words::taken(&self.place, &elsewhere.display().to_string())),
+            Err(fault) => Err(words::unwritable(&self.place, &fault)),
+        }
     }
 
-    fn settle(&mut self) -> io::Result<()> {
-        let Some(mut file) = self.file.take() else { return Ok(()) };
+    /// Gives the file its name; says under which one it stands if that is another.
+    fn settle(&mut self) -> io::Result<Option<PathBuf>> {
+        let Some(mut file) = self.file.take() else { return Ok(None) };
         file.flush()?;
-        let Some(beside) = &mut self.beside else { return Ok(()) };
+        let Some(beside) = &mut self.beside else { return Ok(None) };
         file.set_permissions(beside.rights.clone())?;
         file.sync_all()?;
         // A program that is told to stop does so before this, or after it.
         let mut unfinished = unfinished();
+        let mut elsewhere = None;
         if beside.name.is_some() || nameless::link(&file, &beside.target).is_err() {
             let name = match &beside.name {
                 Some(name) => name.clone(),
                 None => name_at_last(&mut file, beside, &mut unfinished)?,
             };
-            fs::rename(&name, &beside.target)?;
+            match beside.existing {
+                Existing::Replace => fs::rename(&name, &beside.target)?,
+                Existing::Keep | Existing::Avoid => elsewhere = nameless::rename_to_a_free_name(&name, &beside.target)?,
+            }
             unfinished.retain(|other| *other != name);
         }
         drop(unfinished);
@@ -138,7 +188,7 @@ impl AtomicFile {
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();
         }
-        Ok(())
+        Ok(elsewhere)
     }
 }
 
@@ -223,7 +273,7 @@ mod tests {
         let target = folder.path().join("out");
         let begin = |file: File, name: Option<PathBuf>| {
             let rights = file.metadata().unwrap().permissions();
-            let beside = Beside { name, target: target.clone(), rights };
+            let beside = Beside { name, target: target.clone(), rights, existing: Existing::Replace };
             AtomicFile { file: Some(file), beside: Some(beside), place: "out".to_string() }
         };
         let (file, name) = named(&target, &mut unfinished()).unwrap();
@@ -249,5 +299,38 @@ mod tests {
         begun.finish().unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "fourth");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// A file that appears while another one is written under the same name is kept, and so is the other one.
+    #[test]
+    fn two_writers_of_one_name_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let target = place("rows.csv.gz");
+        let begun = |text: &str, hidden: bool| {
+            let mut file = AtomicFile::create(&target, Existing::Keep).unwrap();
+            if hidden {
+                let (made, name) = named(&target, &mut unfinished()).unwrap();
+                (file.file, file.beside.as_mut().unwrap().name) = (Some(made), Some(name));
+            }
+            file.write_all(text.as_bytes()).unwrap();
+            file
+        };
+        let (first, second, third) = (begun("first", false), begun("second", false), begun("third", true));
+        first.finish().unwrap();
+        let error = second.finish().unwrap_err();
+        assert!(error.to_string().ends_with("rows-2.csv.gz"), "{error}");
+        assert!(error.advice().is_some_and(|hint| hint.contains("`--force`")), "{error}");
+        assert!(third.finish().unwrap_err().to_string().ends_with("rows-3.csv.gz"));
+        let read = |name: &str| fs::read_to_string(place(name)).unwrap();
+        assert_eq!([read("rows.csv.gz"), read("rows-2.csv.gz"), read("rows-3.csv.gz")], ["first", "second", "third"]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no hidden name is left");
+        assert!(AtomicFile::create(&target, Existing::Keep).is_err());
+        let mut spent = AtomicFile::create(&target, Existing::Keep.once_spent()).unwrap();
+        spent.write_all(b"fourth").unwrap();
+        assert!(spent.finish().unwrap_err().to_string().ends_with("rows-4.csv.gz"));
+        assert_eq!([read("rows.csv.gz"), read("rows-4.csv.gz")], ["first", "fourth"]);
+        AtomicFile::create(&target, Existing::Replace).unwrap().finish().unwrap();
+        assert_eq!(read("rows.csv.gz"), "");
     }
 }

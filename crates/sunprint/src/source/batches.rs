@@ -33,6 +33,8 @@ pub struct Batches {
     numbers: Vec<usize>,
     batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
     rest: Option<RecordBatch>,
+    /// Rows that were fetched to see whether there are any.
+    first: Option<RecordBatch>,
     slice: usize,
 }
 
@@ -53,9 +55,9 @@ impl Batches {
         let numbers = wanted.wanted(fields.iter().map(|field| field.name().as_str()), Some(schema));
         let layout = arrays::layout(fields, &numbers, Some(schema), place)?;
         layout.match_schema(schema, place)?;
-        let fields = fields.clone();
+        let (fields, batches) = (fields.clone(), Box::new(batches));
         let slice = most_rows(schema.width()).min(SLICE);
-        Ok(Batches { place: place.to_string(), layout, fields, numbers, batches: Box::new(batches), rest: None, slice })
+        Ok(Batches { place: place.to_string(), layout, fields, numbers, batches, rest: None, first: None, slice })
     }
 
     /// What errors call it.
@@ -86,6 +88,9 @@ impl Batches {
 
     /// The next few rows.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         let refused = |rule: &str| Error::new(Kind::Data, rule).at(&self.place);
         loop {
             if let Some(batch) = self.rest.take().filter(|batch| batch.num_rows() > 0) {
@@ -114,6 +119,9 @@ impl Batches {
         let columns = layout.match_schema(schema, &self.place)?;
         let plan = Plan::new(schema, &columns);
         let door = Door::new(schema);
+        // Whether there is a row is public.
+        self.first = self.next_rows()?;
+        takers.begin(self.first.is_some(), &self.place)?;
         progress.start(&format!("reading {}", self.place), None, Unit::Rows);
         let read = threads::share(
             |_| self.next_rows(),

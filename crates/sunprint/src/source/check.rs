@@ -100,10 +100,11 @@ pub fn check(input: &Input, schema: &Schema, progress: &dyn Progress) -> Result<
 }
 
 fn check_text(input: &Input, format: Format, schema: &Schema, progress: &dyn Progress) -> Result<CheckReport> {
-    let (whole, mut lines) = lines::open(input, format, progress)?;
+    let (whole, mut lines) = lines::open(input, format, input.header().names(schema), progress)?;
     let place = lines.place().to_string();
     let (layout, numbers) = whole.chosen(input, schema);
     let columns = layout.match_schema(schema, &place)?;
+    lines.announce(progress);
     let door = Door::new(schema);
     let mut total = Total::new(columns.len());
     threads::in_order(

@@ -6,7 +6,7 @@
 
 use super::check::Judged;
 use super::place::{Format, Input};
-use super::{Layout, Progress, arrow_in, go_on, parquet_in, text_in};
+use super::{Layout, Progress, arrow_in, go_on, parquet_in, text_in, words};
 use crate::error::Result;
 use crate::schema::Schema;
 use crate::tally::codes::Codes;
@@ -14,6 +14,12 @@ use std::sync::{Mutex, PoisonError};
 
 /// Whoever wants the rows of a file.
 pub(super) trait Takers: Sync {
+    /// Called once, when everything was judged that can be judged without the rows, and before they are read. Whether
+    /// the table has rows at all is public, and known by then.
+    fn begin(&self, has_rows: bool, place: &str) -> Result<()> {
+        let _ = (has_rows, place);
+        Ok(())
+    }
     /// The taker of one thread.
     fn taker(&self) -> Box<dyn Taker + '_>;
     /// The most bytes of codes that one thread should gather before it hands them over.
@@ -69,6 +75,10 @@ struct WatchedOne<'a> {
 }
 
 impl Takers for Watched<'_> {
+    fn begin(&self, has_rows: bool, place: &str) -> Result<()> {
+        self.takers.begin(has_rows, place)
+    }
+
     fn taker(&self) -> Box<dyn Taker + '_> {
         Box::new(WatchedOne { taker: self.takers.taker(), progress: self.progress })
     }
@@ -90,6 +100,44 @@ impl Taker for WatchedOne<'_> {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.taker.close()
+    }
+}
+
+/// What is to be done between the header and the rows.
+pub(super) type Charge<'a> = Box<dyn FnOnce() -> Result<()> + Send + 'a>;
+
+/// Takers that charge before they take anything.
+pub(super) struct Charged<'a> {
+    takers: &'a dyn Takers,
+    charge: Mutex<Option<Charge<'a>>>,
+}
+
+impl<'a> Charged<'a> {
+    pub(super) fn new(takers: &'a dyn Takers, charge: Charge<'a>) -> Self {
+        Charged { takers, charge: Mutex::new(Some(charge)) }
+    }
+}
+
+impl Takers for Charged<'_> {
+    fn begin(&self, has_rows: bool, place: &str) -> Result<()> {
+        if !has_rows {
+            return Err(words::no_rows(place));
+        }
+        let charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner).take();
+        charge.map_or(Ok(()), |charge| charge())?;
+        self.takers.begin(has_rows, place)
+    }
+
+    fn taker(&self) -> Box<dyn Taker + '_> {
+        assert!(
+            self.charge.lock().unwrap_or_else(PoisonError::into_inner).is_none(),
+            "chunks: rows are taken before they are charged"
+        );
+        self.takers.taker()
+    }
+
+    fn slab_bytes(&self) -> usize {
+        self.takers.slab_bytes()
     }
 }
 

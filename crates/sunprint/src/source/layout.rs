@@ -124,10 +124,14 @@ impl Layout {
         let find = |name: &str| known.get(name).or_else(|| known.get(name.trim())).copied();
         // A file without a header begins with a row of values, and those must not be shown as names.
         if !self.columns.iter().any(|column| find(&column.name).is_some()) {
-            return refuse(
-                "the first line names no column of the schema".to_string(),
-                "the file must begin with a header, and the schema must use the same names",
-            );
+            let one = self.columns.len() == 1 && schema.columns.len() > 1;
+            let hint = if one {
+                "the file must begin with a header that has a comma between two names, or a tab with `--format tsv`"
+            } else {
+                "the file must begin with a header, and the schema must use the same names; \
+                 `sunprint fit --no-header` takes one without"
+            };
+            return refuse("the first line names no column of the schema".to_string(), hint);
         }
         let mut places = Vec::with_capacity(self.columns.len());
         let mut seen = vec![false; schema.columns.len()];

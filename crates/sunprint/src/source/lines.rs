@@ -7,6 +7,7 @@
 //! Values are bytes until they are looked at. Only the header must be UTF-8; bytes of a row that are not become the
 //! letter U+FFFD, which no number has.
 
+use super::header::{first_line, split};
 use super::place::{Format, Input, Squeeze, empty};
 use super::quotes::{Fault, Records, scan};
 use super::words;
@@ -14,6 +15,8 @@ use super::{Layout, Physical, PhysicalType, Progress, Unit};
 use crate::error::{Error, Kind, Result};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How much of a file one worker takes at a time.
 const BLOCK: usize = 1 << 21;
@@ -21,11 +24,18 @@ const BLOCK: usize = 1 << 21;
 /// A file without line ends is not read into memory as one row.
 const LONGEST: usize = 1 << 28;
 
+/// How much of a file is judged together with its header, before anything is charged for its rows.
+const BEGINNING: usize = 1 << 18;
+
 /// A text file behind its header.
 pub(super) struct Lines<'a> {
     place: String,
     format: Format,
     columns: usize,
+    /// Whether the names stand in the file itself.
+    headed: bool,
+    length: Option<u64>,
+    meter: Arc<Meter>,
     source: Box<dyn BufRead + Send + 'a>,
     /// The part of a line at the end of the block before.
     rest: Vec<u8>,
@@ -48,26 +58,44 @@ pub(super) struct Block {
 struct Watched<'a, R> {
     inner: R,
     progress: &'a dyn Progress,
+    meter: Arc<Meter>,
+}
+
+/// What was read before the reading was announced.
+#[derive(Default)]
+struct Meter {
+    announced: AtomicBool,
+    before: AtomicU64,
 }
 
 impl<R: Read> Read for Watched<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(out)?;
-        self.progress.advance(count as u64);
+        if self.meter.announced.load(Ordering::Relaxed) {
+            self.progress.advance(count as u64);
+        } else {
+            self.meter.before.fetch_add(count as u64, Ordering::Relaxed);
+        }
         Ok(count)
     }
 }
 
-/// A text file of the table: its layout, and what stands behind the header.
-pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress) -> Result<(Layout, Lines<'a>)> {
+/// A text file of the table: its layout, and what stands behind the header; all of the file where the names of its
+/// columns are given.
+pub(super) fn open<'a>(
+    input: &Input,
+    format: Format,
+    given: Option<Vec<String>>,
+    progress: &'a dyn Progress,
+) -> Result<(Layout, Lines<'a>)> {
     let place = input.place();
     let opened = input.open()?;
     let length = match &opened {
         super::place::Opened::File { length, .. } => Some(*length),
         super::place::Opened::Stream(_) => None,
     };
-    progress.start(&format!("reading {place}"), length, Unit::Bytes);
-    let raw = Watched { inner: opened.into_read(), progress };
+    let meter = Arc::new(Meter::default());
+    let raw = Watched { inner: opened.into_read(), progress, meter: Arc::clone(&meter) };
     let refuse = |fault: io::Error| words::unreadable(&place, &fault);
     let source: Box<dyn Read + Send> = match format.squeeze() {
         Squeeze::None => Box::new(raw),
@@ -78,58 +106,28 @@ pub(super) fn open<'a>(input: &Input, format: Format, progress: &'a dyn Progress
     if source.fill_buf().map_err(refuse)?.is_empty() {
         return Err(empty(&place));
     }
-    let (names, line) = header(&mut source, &place, format.delimiter())?;
+    let headed = given.is_none();
+    let (names, line) = match given {
+        Some(names) => {
+            skip_mark(&mut source).map_err(refuse)?;
+            (names, 1)
+        }
+        None => first_line(&mut source, &place, format.delimiter())?,
+    };
     let physical = |name: String| Physical::new(name, PhysicalType::Plain);
     let layout = Layout { columns: names.into_iter().map(physical).collect() };
     let (columns, source, rest) = (layout.columns.len(), Box::new(source), Vec::new());
-    Ok((layout, Lines { place, format, columns, source, rest, line, over: false, fault: None }))
+    Ok((layout, Lines { place, format, columns, headed, length, meter, source, rest, line, over: false, fault: None }))
 }
 
-/// The names in the header, which is the first line that is not empty, and the number of the line after it.
-///
-/// A header never goes on over a line end, not inside of quotes either: what follows are rows, and must not become
-/// names.
-fn header(source: &mut impl BufRead, place: &str, delimiter: u8) -> Result<(Vec<String>, u64)> {
-    // A file without any line end is not read into memory as one header.
-    const LONGEST: usize = 1 << 24;
-    let refuse =
-        |rule: &str, line: u64, hint: &str| Err(Error::new(Kind::Data, rule).at(format!("{place}:{line}")).hint(hint));
-    let (mut header, mut line) = (Vec::new(), 0);
-    while header.is_empty() {
-        let read = source.by_ref().take(LONGEST as u64).read_until(b'\n', &mut header);
-        if read.map_err(|fault| words::unreadable(place, &fault))? == 0 {
-            let rule = "the file has no header";
-            return Err(Error::new(Kind::Data, rule).at(place).hint("the first line must name the columns"));
-        }
-        line += 1;
-        if line == 1 && header.starts_with(b"\xef\xbb\xbf") {
-            header.drain(..3);
-        }
-        while header.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
-            header.pop();
-        }
+/// The mark at the beginning of some UTF-8 files is no part of the first value.
+fn skip_mark(source: &mut impl BufRead) -> io::Result<()> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    // A pipe hands over at least one byte at a time, and three of them as one in all but odd cases.
+    if source.fill_buf()?.starts_with(MARK) {
+        source.consume(MARK.len());
     }
-    let fault = scan(&header, delimiter, line).fault;
-    if header.contains(&b'\r') || matches!(fault, Some((Fault::Open | Fault::Long, _))) {
-        let hint = "names may not contain line ends; check the quotes, and end every line with a line feed";
-        return refuse("the header spans several lines", line, hint);
-    }
-    if let Some((fault, line)) = fault {
-        return Err(fault.on(place, line));
-    }
-    if header.len() >= LONGEST {
-        return refuse("the header is too long", line, "check that this is a text file with lines");
-    }
-    let Ok(text) = std::str::from_utf8(&header) else {
-        let hint = "save the file as UTF-8, and check that it is not of another format";
-        return refuse("the header is not UTF-8 text", line, hint);
-    };
-    let mut names = Vec::new();
-    Records::new(text, delimiter, line, false).for_each(|values, _| {
-        names.extend(values.iter().map(ToString::to_string));
-        Result::Ok(())
-    })?;
-    Ok((names, line + 1))
+    Ok(())
 }
 
 impl Lines<'_> {
@@ -183,6 +181,74 @@ impl Lines<'_> {
             bytes.truncate(end);
         }
         Ok(Some(Block { bytes, first, quoted }))
+    }
+
+    /// Tells whoever watches that the rows are being read now.
+    pub(super) fn announce(&self, progress: &dyn Progress) {
+        progress.start(&format!("reading {}", self.place), self.length, Unit::Bytes);
+        progress.advance(self.meter.before.swap(0, Ordering::Relaxed));
+        self.meter.announced.store(true, Ordering::Relaxed);
+    }
+
+    /// Refuses a table whose first lines do not have the header's number of values. Says whether it has rows.
+    ///
+    /// This is done before anything is charged. The header comes from the disk together with the first 256 KiB anyway;
+    /// of those, only the shape is judged: how many values each line has, and whether quotes are closed. Shape is not
+    /// protected, and a refusal says the same here as later, so nothing is given away that a charge would have paid for.
+    /// What is wrong further on is found when the rows are read, and that is charged.
+    pub(super) fn judge_beginning(&mut self) -> Result<bool> {
+        let whole = self.look_ahead()?;
+        // The last line may go on behind what was read.
+        let end = if whole { self.rest.len() } else { memchr::memrchr(b'\n', &self.rest).map_or(0, |last| last + 1) };
+        let mut beginning = Lines {
+            place: self.place.clone(),
+            source: Box::new(io::empty()),
+            rest: self.rest[..end].to_vec(),
+            meter: Arc::default(),
+            fault: None,
+            ..*self
+        };
+        let mut rows = 0_u64;
+        while let Some(block) = beginning.next_block(Vec::new())? {
+            for_each_row(&block, &self.place, self.format, self.columns, |_| rows += 1)
+                .map_err(|error| if self.headed { error } else { self.other_columns() })?;
+            // So may a value in quotes.
+            if !whole {
+                return Ok(true);
+            }
+        }
+        Ok(rows > 0)
+    }
+
+    /// Reads some more without handing it on; says whether the file ends there.
+    fn look_ahead(&mut self) -> Result<bool> {
+        let begun = self.rest.len();
+        self.rest.resize(begun + BEGINNING, 0);
+        let count =
+            fill(&mut self.source, &mut self.rest[begun..]).map_err(|fault| words::unreadable(&self.place, &fault))?;
+        self.rest.truncate(begun + count);
+        Ok(count < BEGINNING)
+    }
+
+    /// For a table without a header whose columns are not known: as many as its first line has values. They are counted,
+    /// and nothing of them is kept.
+    pub(super) fn count_columns(&mut self) -> Result<usize> {
+        let mut whole = false;
+        while !whole && self.rest.len() < LONGEST && !self.rest.contains(&b'\n') {
+            whole = self.look_ahead()?;
+        }
+        let text = String::from_utf8_lossy(&self.rest);
+        let first = text.lines().find(|line| !line.is_empty()).ok_or_else(|| words::no_rows(&self.place))?;
+        self.columns = split(first, self.format.delimiter(), 1).len();
+        Ok(self.columns)
+    }
+
+    /// The lines of a table without a header do not have as many values as the columns that were named.
+    fn other_columns(&self) -> Error {
+        let rule = format!("not every line has {}, one for each column", count(self.columns, "value"));
+        Error::new(Kind::Data, rule)
+            .at(&self.place)
+            .hint("without a header the columns are those of the schema, or of `--header FILE`, in the file's order")
     }
 
     pub(super) fn place(&self) -> &str {

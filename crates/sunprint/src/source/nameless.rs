@@ -45,6 +45,48 @@ pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Free names are looked for so many times.
+const TRIES: u32 = 1000;
+
+/// Moves a finished file to its target, or, where another file has appeared there, to the first free name beside it,
+/// which is returned. Nothing is ever replaced.
+pub(super) fn rename_to_a_free_name(from: &Path, target: &Path) -> io::Result<Option<PathBuf>> {
+    let mut number = 1;
+    loop {
+        let to = if number == 1 { target.to_path_buf() } else { numbered(target, number) };
+        match rename_new(from, &to) {
+            Ok(()) => return Ok(Some(to).filter(|_| number > 1)),
+            Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists && number < TRIES => number += 1,
+            Err(fault) => return Err(fault),
+        }
+    }
+}
+
+/// `people-2.csv.gz` for `people.csv.gz`.
+fn numbered(target: &Path, number: u32) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    // A name may begin with a point.
+    let point = name.char_indices().skip(1).find(|(_, letter)| *letter == '.').map_or(name.len(), |(at, _)| at);
+    target.with_file_name(format!("{}-{number}{}", &name[..point], &name[point..]))
+}
+
+/// Gives a file a name that nothing has.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    match rustix::fs::renameat_with(rustix::fs::CWD, from, rustix::fs::CWD, to, rustix::fs::RenameFlags::NOREPLACE) {
+        // Some file systems do not know this.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
+        outcome => return Ok(outcome?),
+    }
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => Err(fault),
+        // There are no links here. A look is the best that is left.
+        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
+
 /// A hidden name beside the target, such as `.people.csv.4711-0.part`.
 pub(super) fn hidden(target: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -105,6 +147,9 @@ mod tests {
             assert!(!is_hidden(other, "people.csv"), "{other}");
         }
         assert!(!is_hidden(".people.csv.1-2.part", "people"));
+        for (name, second) in [("a/people.csv.gz", "a/people-2.csv.gz"), (".people", ".people-2"), ("x", "x-2")] {
+            assert_eq!(numbered(Path::new(name), 2), Path::new(second));
+        }
     }
 
     #[test]

@@ -236,6 +236,8 @@ fn plain(metadata: &ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderM
 pub(super) fn read(input: &Input, schema: &Schema, progress: &dyn Progress, takers: &dyn Takers) -> Result<Layout> {
     let file = ParquetFile::open(input, Some(schema))?;
     let columns = file.layout.match_schema(schema, &file.place)?;
+    // The number of rows is public, and stands in the footer.
+    takers.begin(file.rows > 0, &file.place)?;
     progress.start(&format!("reading {}", file.place), Some(file.rows), Unit::Rows);
     let reading = Reading { file: &file, schema, columns: &columns, progress, takers };
     if columns.len() > WIDE {

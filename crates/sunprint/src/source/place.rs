@@ -1,6 +1,7 @@
 //! Where a table comes from and goes to, and in which format.
 
-use super::atomic::{AtomicFile, is_special};
+use super::atomic::{AtomicFile, Existing, is_special};
+use super::header::Header;
 use super::words;
 use crate::error::{Error, Kind, Result};
 use crate::schema::Schema;
@@ -118,13 +119,30 @@ pub struct Input {
     path: Option<PathBuf>,
     format: Option<Format>,
     ignores_extra: bool,
+    header: Header,
 }
 
 impl Input {
     /// A file, or standard input for `-`; the format by the name unless it is given.
     pub fn new(path: impl Into<PathBuf>, format: Option<Format>) -> Input {
         let path = path.into();
-        Input { path: (path != Path::new("-")).then_some(path), format, ignores_extra: false }
+        Input {
+            path: (path != Path::new("-")).then_some(path),
+            format,
+            ignores_extra: false,
+            header: Header::default(),
+        }
+    }
+
+    /// Says where the names of the columns come from, for a text table whose first line does not hold them.
+    #[must_use]
+    pub fn with_header(mut self, header: Header) -> Input {
+        self.header = header;
+        self
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
     }
 
     /// Says whether columns that the schema does not describe are left out, and not read, instead of refused.
@@ -151,14 +169,34 @@ impl Input {
         self.path.as_deref()
     }
 
+    /// The name of the file without what says its format; `None` for standard input.
+    pub(super) fn stem(&self) -> Option<String> {
+        let path = self.path()?;
+        let name = path.file_name()?.to_string_lossy();
+        let longest = Format::ALL.map(|format| format!(".{}", format.word()));
+        let ending =
+            longest.iter().filter(|ending| name.to_ascii_lowercase().ends_with(*ending)).map(String::len).max();
+        let stem = ending.map(|length| name[..name.len() - length].to_string());
+        stem.or_else(|| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))
+            .filter(|stem| !stem.is_empty())
+    }
+
     /// What errors call it.
     pub fn place(&self) -> String {
         self.path.as_ref().map_or_else(|| "standard input".to_string(), |path| path.display().to_string())
     }
 
-    /// The format, given or by the name.
+    /// The format, given or by the name. Refuses to do without a header where the format has one of its own.
     pub fn format(&self) -> Result<Format> {
-        self.format.or_else(|| self.path().and_then(Format::of_path)).ok_or_else(|| no_format(&self.place()))
+        let named = || self.path().and_then(Format::of_path);
+        let format = self.format.or_else(named).ok_or_else(|| no_format(&self.place()))?;
+        if self.header != Header::FirstLine && matches!(format, Format::Parquet | Format::Arrow) {
+            let rule = format!("`--no-header` and `--header` are for text tables, and this is {}", format.word());
+            return Err(Error::new(Kind::Usage, rule)
+                .at(self.place())
+                .hint("leave it out: the file names its columns"));
+        }
+        Ok(format)
     }
 
     /// Refuses, before a byte is read, what opening would refuse. A pipe is left alone: it can be opened once.
@@ -214,13 +252,28 @@ impl Opened {
 pub struct Output {
     path: Option<PathBuf>,
     format: Option<Format>,
+    existing: Existing,
 }
 
 impl Output {
-    /// A file, or standard output for `-`; the format by the name unless it is given.
+    /// A file, or standard output for `-`; the format by the name unless it is given. A file that is there already is
+    /// kept, and the output refused, unless [`Output::over`] says otherwise.
     pub fn new(path: impl Into<PathBuf>, format: Option<Format>) -> Output {
         let path = path.into();
-        Output { path: (path != Path::new("-")).then_some(path), format }
+        // By its other name it may be a file, and one that the shell has just made.
+        let is_stdout = path == Path::new("-") || path == Path::new("/dev/stdout");
+        Output { path: (!is_stdout).then_some(path), format, existing: Existing::Keep }
+    }
+
+    /// Says what becomes of a file that is there already.
+    #[must_use]
+    pub fn over(mut self, existing: Existing) -> Output {
+        self.existing = existing;
+        self
+    }
+
+    pub(super) fn existing(&self) -> Existing {
+        self.existing
     }
 
     /// The file; `None` for standard output.
@@ -238,12 +291,16 @@ impl Output {
         self.format.or_else(|| self.path().and_then(Format::of_path)).ok_or_else(|| no_format(&self.place()))
     }
 
-    /// Refuses, before any work is done, an output that cannot be written or that would replace the input.
+    /// Whether it would be written over this input.
+    pub fn is(&self, input: &Input) -> bool {
+        matches!((&self.path, input.path()), (Some(path), Some(source)) if same_file(source, path))
+    }
+
+    /// Refuses, before any work is done, an output that cannot be written, or that would replace the input or another
+    /// file that is to be kept.
     pub fn check(&self, input: Option<&Input>) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        if let Some(source) = input.and_then(Input::path)
-            && same_file(source, path)
-        {
+        if input.is_some_and(|input| self.is(input)) {
             return Err(Error::new(Kind::Usage, "the output is the input file")
                 .at(self.place())
                 .hint("write to another file; the table itself is never replaced"));
@@ -255,7 +312,7 @@ impl Output {
             return Ok(());
         }
         // The file that will be written beside, made and dropped again.
-        AtomicFile::create(path).map(drop)
+        AtomicFile::create(path, self.existing).map(drop)
     }
 }
 

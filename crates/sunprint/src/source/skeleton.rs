@@ -1,9 +1,11 @@
 //! A first schema for a file: from its header alone, or from all of it where the data is declared public.
 
 use super::arrow_in::ArrowFile;
+use super::header::{Header, check_names};
+use super::lines::{self, Lines};
 use super::parquet_in::ParquetFile;
 use super::place::{Format, Input};
-use super::{Layout, PhysicalType, Progress, Silent, Unit, arrays, lines, words};
+use super::{Layout, Physical, PhysicalType, Progress, Silent, Unit, arrays, words};
 use crate::door::Raw;
 use crate::error::Result;
 use crate::schema::dates::{self, DAY, iso_day, iso_moment};
@@ -11,8 +13,16 @@ use crate::schema::toml_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+const FROM_HEADER: &str = "# The schema of the table, from its header alone: no row was looked at.\n";
+
+const FROM_NAMES: &str = "# The schema of the table, from the names that were given: no row was looked at.\n";
+
+const FROM_NOTHING: &str = "\
+# The schema of the table, which has no header: the values in its first line were counted, and none was looked at.
+# Give the columns better names; they are told apart by their order.
+";
+
 const HEAD: &str = "\
-# The schema of the table, from its header alone: no row was looked at.
 # Fill in what is public knowledge, without looking at the data:
 #   kind     continuous | integer | boolean | categorical | date | datetime
 #   min/max  the smallest and largest value that the column can have; dates as \"2024-02-29\"
@@ -41,9 +51,14 @@ pub fn skeleton(input: &Input) -> Result<String> {
     let layout = match input.format()? {
         Format::Parquet => ParquetFile::open(input, None)?.layout,
         Format::Arrow => ArrowFile::open(input, None)?.layout,
-        text => lines::open(input, text, &Silent)?.0,
+        text => open_text(input, text, &Silent)?.0,
     };
-    let mut out = begin(HEAD);
+    let source = match input.header() {
+        Header::FirstLine => FROM_HEADER,
+        Header::Names(_) => FROM_NAMES,
+        Header::Absent => FROM_NOTHING,
+    };
+    let mut out = begin(&format!("{source}{HEAD}"), input);
     for column in &layout.columns {
         begin_column(&mut out, &column.name);
         out.push_str(match column.physical {
@@ -64,8 +79,32 @@ pub fn skeleton(input: &Input) -> Result<String> {
     Ok(out)
 }
 
-fn begin(head: &str) -> String {
-    format!("{head}\n[dataset]\nunit = \"row\"  # one person, one row\n")
+/// A text file and its columns: by its first line, if that looks like a header, or else as was said.
+fn open_text<'a>(input: &Input, format: Format, progress: &'a dyn Progress) -> Result<(Layout, Lines<'a>)> {
+    match input.header() {
+        Header::FirstLine => {
+            let (layout, lines) = lines::open(input, format, None, progress)?;
+            check_names(layout.columns.iter().map(|column| column.name.as_str()), lines.place())?;
+            Ok((layout, lines))
+        }
+        Header::Names(names) => lines::open(input, format, Some(names.clone()), progress),
+        Header::Absent => {
+            let (mut layout, mut lines) = lines::open(input, format, Some(Vec::new()), progress)?;
+            let column = |number: usize| Physical::new(format!("column_{number}"), PhysicalType::Plain);
+            layout.columns = (1..=lines.count_columns()?).map(column).collect();
+            Ok((layout, lines))
+        }
+    }
+}
+
+fn begin(head: &str, input: &Input) -> String {
+    // The name of a file is public, and is the best guess.
+    let name = input.stem().unwrap_or_else(|| "?".to_string());
+    format!(
+        "{head}\n[dataset]\nname = {}  # whose rows they are: all that is ever spent on them is added up under this name\n\
+         unit = \"row\"  # one person, one row\n",
+        toml_text(&name)
+    )
 }
 
 fn begin_column(out: &mut String, name: &str) {
@@ -83,7 +122,7 @@ pub fn skeleton_from_public_data(input: &Input, progress: &dyn Progress) -> Resu
     };
     progress.done();
     let (layout, columns) = seen?;
-    let mut out = begin(PUBLIC_HEAD);
+    let mut out = begin(PUBLIC_HEAD, input);
     for (physical, seen) in layout.columns.iter().zip(columns) {
         begin_column(&mut out, &physical.name);
         seen.describe(&mut out);
@@ -94,7 +133,8 @@ pub fn skeleton_from_public_data(input: &Input, progress: &dyn Progress) -> Resu
 type Seen = (Layout, Vec<Column>);
 
 fn see_text(input: &Input, format: Format, progress: &dyn Progress) -> Result<Seen> {
-    let (layout, mut file) = lines::open(input, format, progress)?;
+    let (layout, mut file) = open_text(input, format, progress)?;
+    file.announce(progress);
     let place = file.place().to_string();
     let mut columns = vec![Column::default(); layout.columns.len()];
     let mut rows = 0u64;

@@ -1,7 +1,7 @@
 //! What a fit reads its rows from: codes in memory, in a spill file, or the input once more.
 
 use super::batches::Batches;
-use super::chunks::{self, Taker, Takers};
+use super::chunks::{self, Charge, Charged, Taker, Takers};
 use super::keeper::{Keeper, Keeping};
 use super::mark::{Mark, changed, changed_between_passes};
 use super::place::Input;
@@ -44,9 +44,22 @@ impl Store {
     /// Reads a table. Every value is clamped to the schema's bounds; only the shape and the format of the file can be
     /// refused, and a file that changes meanwhile.
     pub fn open(input: &Input, schema: &Schema, room: &Room, progress: &dyn Progress) -> Result<Store> {
+        Store::open_charged(input, schema, room, progress, || Ok(()))
+    }
+
+    /// The same with a charge for the rows. Columns, types and the shape of the first lines are judged first; then
+    /// `charge` is called, once; and only if it succeeds are the rows read.
+    pub fn open_charged(
+        input: &Input,
+        schema: &Schema,
+        room: &Room,
+        progress: &dyn Progress,
+        charge: impl FnOnce() -> Result<()> + Send,
+    ) -> Result<Store> {
         let mark = Mark::of(input)?;
         let keeper = Keeper::new(room, schema.width(), schema.strata(), mark.is_some(), u64::MAX);
-        let read = chunks::read(input, schema, progress, &keeper);
+        let charge: Charge = Box::new(charge);
+        let read = chunks::read(input, schema, progress, &Charged::new(&keeper, charge));
         // A file that is torn while it changes is one that changed.
         if mark.as_ref().is_some_and(|mark| !mark.holds(input)) {
             return Err(changed(&input.place()));
@@ -62,9 +75,21 @@ impl Store {
 
     /// Reads a table that comes as batches, once: what does not fit in memory goes into a spill file.
     pub fn of_batches(batches: Batches, schema: &Schema, room: &Room, progress: &dyn Progress) -> Result<Store> {
+        Store::of_batches_charged(batches, schema, room, progress, || Ok(()))
+    }
+
+    /// The same with a charge for the rows, as [`Store::open_charged`].
+    pub fn of_batches_charged(
+        batches: Batches,
+        schema: &Schema,
+        room: &Room,
+        progress: &dyn Progress,
+        charge: impl FnOnce() -> Result<()> + Send,
+    ) -> Result<Store> {
         let place = batches.place().to_string();
         let keeper = Keeper::new(room, schema.width(), schema.strata(), false, u64::MAX);
-        let layout = batches.read(schema, progress, &keeper)?;
+        let charge: Charge = Box::new(charge);
+        let layout = batches.read(schema, progress, &Charged::new(&keeper, charge))?;
         let (rows, keeping) = keeper.finish();
         if rows == 0 {
             return Err(words::no_rows(&place));

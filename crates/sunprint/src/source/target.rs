@@ -50,7 +50,7 @@ impl Target {
     /// Begins the output.
     pub(super) fn begin(output: &Output) -> Result<(Buffered, Trouble)> {
         let sink = match output.path() {
-            Some(path) => Sink::File(AtomicFile::create(path)?),
+            Some(path) => Sink::File(AtomicFile::create(path, output.existing())?),
             None => Sink::Stdout(io::stdout()),
         };
         let trouble = Trouble { place: output.place(), cause: Cause::default() };

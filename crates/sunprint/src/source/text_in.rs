@@ -23,10 +23,13 @@ pub(super) fn read(
     progress: &dyn Progress,
     takers: &dyn Takers,
 ) -> Result<Layout> {
-    let (whole, mut lines) = lines::open(input, format, progress)?;
+    let (whole, mut lines) = lines::open(input, format, input.header().names(schema), progress)?;
     let place = lines.place().to_string();
     let (layout, numbers) = whole.chosen(input, schema);
     let columns = layout.match_schema(schema, &place)?;
+    let has_rows = lines.judge_beginning()?;
+    takers.begin(has_rows, &place)?;
+    lines.announce(progress);
     let plan = Plan::new(schema, &columns);
     let door = Door::new(schema);
     let fields = Fields::new(&plan, &numbers, whole.columns.len(), &door, format.delimiter());

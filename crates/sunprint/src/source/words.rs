@@ -26,6 +26,9 @@ pub(super) fn unwritable(place: &str, fault: &io::Error) -> Error {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             ("the disk is full", "free some space, or write to another folder")
         }
+        io::ErrorKind::AlreadyExists => {
+            ("there is a file already", "write to another file, or replace it with `--force`")
+        }
         io::ErrorKind::NotFound => ("the folder does not exist", "create it first, or write to another folder"),
         io::ErrorKind::NotADirectory => ("its folder is not a folder", "write to another folder"),
         io::ErrorKind::IsADirectory => ("the output is a directory, not a file", "give the name of a file in it"),
@@ -37,6 +40,13 @@ pub(super) fn unwritable(place: &str, fault: &io::Error) -> Error {
     };
     let closed = fault.kind() == io::ErrorKind::BrokenPipe;
     Error::new(Kind::Io, rule).at(place).hint(hint).with_closed_pipe(closed)
+}
+
+/// A file appeared under an output's name while the output was made.
+pub(super) fn taken(place: &str, elsewhere: &str) -> Error {
+    Error::new(Kind::Io, format!("another file appeared here meanwhile, so that the output is in {elsewhere}"))
+        .at(place)
+        .hint("nothing is lost: move one of the two; only `--force` replaces a file")
 }
 
 /// A file that is not what its format says.

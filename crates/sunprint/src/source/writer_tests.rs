@@ -1,7 +1,7 @@
 //! Pieces made by any number of workers beside the plain writer: one row after the other, one stream, one thread.
 
 use super::super::arrow_out::{Shape as ArrayShape, array};
-use super::super::{Physical, PhysicalType};
+use super::super::{Existing, Physical, PhysicalType};
 use super::*;
 use arrow_array::RecordBatch;
 use std::io::{Read, Write};
@@ -198,7 +198,7 @@ fn any_number_of_workers_writes_the_same_bytes_and_the_plain_writers_rows() {
         for format in Format::ALL {
             let path = folder.path().join("out");
             let write = |write: &dyn Fn(&mut TableWriter)| {
-                let output = Output::new(&path, Some(format));
+                let output = Output::new(&path, Some(format)).over(Existing::Replace);
                 let mut writer = TableWriter::create(&output, format, &schema, &layout).unwrap();
                 writer.form.piece_rows = 256;
                 write(&mut writer);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use sunprint::error::{Error, Result};
 use sunprint::schema::Schema;
-use sunprint::source::{Drawn, Format, Input, Layout, Output, Silent, Table, TableWriter};
+use sunprint::source::{Drawn, Existing, Format, Input, Layout, Output, Silent, Table, TableWriter};
 
 pub const SCHEMA: &str = r#"
 [[column]]
@@ -64,7 +64,7 @@ pub fn refusal(path: &Path, schema: &Schema) -> Error {
 }
 
 pub fn write(path: &Path, schema: &Schema, layout: &Layout, drawn: &Drawn) -> Result<()> {
-    let output = Output::new(path, None);
+    let output = Output::new(path, None).over(Existing::Replace);
     let mut writer = TableWriter::create(&output, output.format()?, schema, layout)?;
     writer.write(drawn)?;
     writer.finish()

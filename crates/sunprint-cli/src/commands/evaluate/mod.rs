@@ -49,7 +49,7 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
         let [real, synthetic] = tables.each_ref();
         let pair = Tables { real, synthetic, schema: &schema, model: model.as_ref() };
         let (found, page) = report::compare(&pair, &settings, &bars)?;
-        pages::write(&page, &args.page, talk)?;
+        pages::write(&page, &args.page, args.force.existing(), talk)?;
         found
     } else {
         let mut found = compare(&tables[0], &tables[1], &schema, &settings, &bars)?;
@@ -63,7 +63,7 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
         (false, false) => text::report(&found.evaluation, &places, args.columns.0),
         (false, true) => text::report(&found.evaluation, &places, args.columns.0) + &pictures::if_looked_at(&found),
     };
-    files::write_private(output, &report)?;
+    files::write_private(output, &report, args.force.existing())?;
     // A text on the screen begins with them.
     if args.json.json || !files::is_stream(output) {
         found.evaluation.notices.iter().for_each(|notice| talk.warn(verdict::spoken(notice)));
@@ -78,20 +78,22 @@ pub fn run(args: &EvaluateArgs, talk: Talk) -> Result<()> {
 /// The page that may be published. Only the model is opened, whatever else was named.
 fn publish(args: &EvaluateArgs, talk: Talk) -> Result<()> {
     let model = args.model.as_deref().unwrap_or_else(|| Path::new(""));
-    let wanted = args.page.outputs();
-    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model]))?;
+    let (wanted, existing) = (args.page.outputs(), args.force.existing());
     files::check_apart(&wanted)?;
-    pages::write(&report::public(&load(model)?)?, &args.page, talk)
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &[model], existing))?;
+    pages::write(&report::public(&load(model)?)?, &args.page, existing, talk)
 }
 
 /// Tries every output: all in different places, none of them an input's.
 fn check_outputs(args: &EvaluateArgs, output: &Path) -> Result<()> {
     let mut read = vec![Path::new(&args.real.input), Path::new(&args.synthetic), args.schema.schema.as_path()];
     read.extend(args.model.as_deref());
+    read.extend(args.header.header.as_deref());
     let mut wanted = vec![("--output", output)];
     wanted.extend(args.page.outputs());
-    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &read))?;
-    files::check_apart(&wanted)
+    files::check_apart(&wanted)?;
+    let existing = args.force.existing();
+    wanted.iter().try_for_each(|(option, path)| files::check_output(option, path, &read, existing))
 }
 
 /// A model of other columns says nothing about these tables.
@@ -115,8 +117,7 @@ fn inputs(args: &EvaluateArgs) -> Result<[Input; 2]> {
         return Err(Error::new(Kind::Usage, "`REAL` and `SYNTH` are both `-`, and stdin holds one table")
             .hint("give one of them as a file"));
     }
-    let (real, synthetic) = (input(&args.real), Input::new(&args.synthetic, args.synthetic_format));
-    real.format()?;
+    let (real, synthetic) = (input(&args.real, &args.header)?, Input::new(&args.synthetic, args.synthetic_format));
     synthetic.format().map_err(|error| error.hint(files::format_hint("--synthetic-format")))?;
     Ok([real, synthetic])
 }

@@ -12,7 +12,9 @@ use sunprint::ledger::{Account, Book, Ledger, Limit, MOST_BYTES, Sum};
 use sunprint::privacy::Ratio;
 use sunprint::receipt::Receipt;
 
-use crate::args::{LedgerArgs, LedgerCommand, LedgerFileArgs, LedgerLimitArgs, LedgerShowArgs, LedgerVerifyArgs};
+use crate::args::{
+    LedgerArgs, LedgerCommand, LedgerExportArgs, LedgerImportArgs, LedgerLimitArgs, LedgerShowArgs, LedgerVerifyArgs,
+};
 use crate::files;
 use crate::files::to_json;
 use crate::ledgers;
@@ -78,8 +80,19 @@ fn limit(args: &LedgerLimitArgs, talk: Talk) -> Result<()> {
         );
     }
     let limit = amount(&args.epsilon)?.map(|epsilon| Limit { epsilon, delta });
-    let mut ledger = Ledger::open(&ledgers::named(&args.ledger)?)?;
-    ledger.limit(&args.dataset, limit)?;
+    let path = ledgers::named(&args.ledger)?;
+    if !args.new && !path.exists() {
+        let rule = format!("there is no ledger here, and so no dataset `{}`", args.dataset.escape_debug());
+        return Err(Error::new(Kind::Usage, rule)
+            .at(path.display().to_string())
+            .hint("`--new` sets the ceiling of a dataset that is not fitted yet; name a ledger with `--ledger FILE`"));
+    }
+    let mut ledger = Ledger::open(&path)?;
+    if args.new {
+        ledger.limit(&args.dataset, limit)?;
+    } else {
+        ledger.limit_known(&args.dataset, limit)?;
+    }
     let name = args.dataset.escape_debug();
     let Some(limit) = limit else {
         talk.say(format_args!("dataset `{name}` has no ceiling now"));
@@ -129,19 +142,20 @@ fn read_receipt(path: &Path) -> Result<Receipt> {
     Receipt::from_json(&read_some(path, Receipt::MOST_BYTES)?, &place(path))
 }
 
-fn export(args: &LedgerFileArgs, talk: Talk) -> Result<()> {
+fn export(args: &LedgerExportArgs, talk: Talk) -> Result<()> {
     let path = ledgers::named(&args.ledger)?;
     let mut ledger = Ledger::open_existing(&path)?;
-    files::check_output("FILE", &args.file, &[])?;
+    let existing = args.force.existing();
     ledgers::keep_apart(&args.file, &path)?;
-    files::write_private(&args.file, &ledger.export()?)?;
+    files::check_output("FILE", &args.file, &[], existing)?;
+    files::write_private(&args.file, &ledger.export()?, existing)?;
     if !files::is_stream(&args.file) {
         talk.say(format_args!("the ledger is in {}", args.file.display()));
     }
     Ok(())
 }
 
-fn import(args: &LedgerFileArgs, talk: Talk) -> Result<()> {
+fn import(args: &LedgerImportArgs, talk: Talk) -> Result<()> {
     let path = ledgers::named(&args.ledger)?;
     let events = Ledger::import(&path, &read_some(&args.file, MOST_BYTES)?, &place(&args.file))?;
     talk.say(format_args!("{} are in {}", counted(events, "event"), path.display()));

@@ -3,16 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use sunprint::ledger::{Account, Book, Limit, Recorded, Sum, Total};
+use sunprint::ledger::{Account, Book, Concentrated, Limit, Recorded, Sum, Total, Way};
 use sunprint::privacy::Ratio;
 
 use crate::words::counted;
 
-/// What the two totals mean.
-const MEANING: &str = "In sum: the promises of all entries added up, which holds always and is what ceilings are \
-                       compared with.\nBy zCDP: the same entries composed by their concentrated privacy, which holds \
-                       too and is smaller for many fits\nwith a delta. Everything counts that was reserved and not \
-                       withdrawn.\n";
+/// What the totals mean.
+const MEANING: &str = "Together: what all entries promise at once, by whichever of two ways gives the smaller epsilon: \
+                       the plain sum,\nwhich is also what ceilings are compared with, or zCDP, which is better for many \
+                       fits with a delta. Everything\ncounts that was reserved and not withdrawn.\n";
 
 /// All accounts, one below the other.
 pub fn plain(path: &Path, book: &Book, accounts: &[Account]) -> String {
@@ -21,8 +20,7 @@ pub fn plain(path: &Path, book: &Book, accounts: &[Account]) -> String {
     for account in accounts {
         let total = &account.total;
         let _ = writeln!(text, "\nDataset `{}`", account.dataset.escape_debug());
-        line(&mut text, "in sum", &promise(&total.epsilon, &total.delta));
-        line(&mut text, "by zCDP", &concentrated(total));
+        together(&mut text, total);
         line(&mut text, "ceiling", &account.limit.map_or("none".to_owned(), |limit| ceiling(&limit, total)));
         if !account.entries.is_empty() {
             table(&mut text, &account.entries);
@@ -38,19 +36,22 @@ fn line(text: &mut String, title: &str, what: &str) {
     let _ = writeln!(text, "  {title:<10}{what}");
 }
 
-fn promise(epsilon: &Sum, delta: &Sum) -> String {
-    if delta.is_zero() { format!("ε = {epsilon}, pure") } else { format!("ε = {epsilon}, δ = {delta}") }
+/// The smaller of the two totals, and which it is. Where that is not the sum, the sum stands below it: ceilings are
+/// compared with it.
+fn together(text: &mut String, total: &Total) {
+    let sum = promise(&total.epsilon, &total.delta);
+    match &total.concentrated {
+        Some(Concentrated { rho, epsilon: Some(epsilon) }) if total.smaller == Way::Zcdp => {
+            let (epsilon, rho) = (rounded_up(*epsilon), rounded_up(rho.as_float_above()));
+            line(text, "together", &format!("ε = {epsilon}, δ = {} (by zCDP, ρ = {rho})", total.delta));
+            line(text, "in sum", &sum);
+        }
+        _ => line(text, "together", &format!("{sum} (the plain sum)")),
+    }
 }
 
-fn concentrated(total: &Total) -> String {
-    let Some(concentrated) = &total.concentrated else {
-        return "unknown: an entry with δ does not say its ρ".to_owned();
-    };
-    let rho = rounded_up(concentrated.rho.as_float_above());
-    match concentrated.epsilon {
-        Some(epsilon) => format!("ε = {}, δ = {} (ρ = {rho})", rounded_up(epsilon), total.delta),
-        None => format!("ρ = {rho}; without a δ there is nothing to convert it at, and the sum stands"),
-    }
+fn promise(epsilon: &Sum, delta: &Sum) -> String {
+    if delta.is_zero() { format!("ε = {epsilon}, pure") } else { format!("ε = {epsilon}, δ = {delta}") }
 }
 
 /// A ceiling, and what is left below it.
