@@ -32,7 +32,8 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target"))
 HALVES = {
     "tuning": ["dry_bean", "breast_cancer", "covertype", "credit_default", "california_housing", "gas_drift",
                "optdigits", "spambase", "adult", "gen20", "gen50", "gen100", "digits"],
-    "check": ["mnist", "tissue_gene_expression", "wine_like", "sensors", "customers", "clusters"],
+    "check": ["mnist", "tissue_gene_expression", "wine_like", "sensors", "customers", "clusters",
+              "zero_inflated", "heavy_tails", "one_value", "far_clusters", "wide_bounds"],
 }
 HALF_OF = {table: half for half, tables in HALVES.items() for table in tables}
 

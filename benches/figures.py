@@ -81,6 +81,19 @@ def correlations(numbers):
     return values @ values.T
 
 
+def place(real, synthetic):
+    """The largest difference of the means of a column, in units of the bounds, or of the shares of a category."""
+    apart = []
+    for name, (ours, missing) in real.places.items():
+        theirs, gone = synthetic.places[name]
+        if not missing.all() and not gone.all():
+            apart.append(abs(ours[~missing].mean() - theirs[~gone].mean()))
+    for name, (ours, width) in real.categories.items():
+        shares = [np.bincount(of, minlength=width) / max(len(of), 1) for of in (ours, synthetic.categories[name][0])]
+        apart.append(np.abs(shares[0] - shares[1]).max())
+    return float(max(apart)) if apart else None
+
+
 def mean(values):
     return float(np.mean(values)) if values else None
 
@@ -90,6 +103,7 @@ def compared(real, synthetic):
         "line": line(real, synthetic),
         "variation": variation(real, synthetic),
         "correlation": correlation(real, synthetic),
+        "place": place(real, synthetic),
     }
 
 

@@ -101,7 +101,8 @@ class Measures(unittest.TestCase):
 
     def test_generated_tables(self):
         made = recipes.every()
-        names = ["clusters", "customers", "digits", "gen100", "gen20", "gen50", "sensors", "wine_like"]
+        names = ["clusters", "customers", "digits", "far_clusters", "gen100", "gen20", "gen50", "heavy_tails", "one_value",
+                 "sensors", "wide_bounds", "wine_like", "zero_inflated"]
         self.assertEqual(sorted(made), names)
         self.assertEqual(made["gen20"]().frame.shape, (2_000, 20))
         training, held_out = made["wine_like"]().split(0)
@@ -122,7 +123,8 @@ class Measures(unittest.TestCase):
                 self.assertAlmostEqual(frame[column].mean(), mean, 3)
 
     def test_generated_cells_keep_to_their_schema(self):
-        for name in ("sensors", "customers", "clusters", "digits", "wine_like"):
+        awkward = ("zero_inflated", "heavy_tails", "one_value", "far_clusters", "wide_bounds")
+        for name in ("sensors", "customers", "clusters", "digits", "wine_like", *awkward):
             made = recipes.every()[name]()
             for column in made.columns:
                 cells = made.frame[column.name]
