@@ -197,3 +197,84 @@ fn clamped(mean: f64, deviation: f64) -> Vec<Piece> {
     pieces.push(Piece { low: 1.0, high: 1.0, share: 1.0 - below(1.0) });
     pieces
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Measure, Side, StratumTree, TreeMeasure};
+    use crate::model::{Curve, Frame, MomentEvidence, Settle, Settling, Spot, SumEvidence};
+    use crate::subspace::Texture;
+
+    const SCHEMA: &str = "[[column]]\nname = \"a\"\nkind = \"continuous\"\nmin = 0\nmax = 1\n\
+        [[column]]\nname = \"b\"\nkind = \"continuous\"\nmin = 0\nmax = 1\n";
+
+    /// Two columns around 0.3 and 0.6, of deviation 0.1.
+    fn release(curves: [Vec<Curve>; 2]) -> Release {
+        let all = StratumTree { depth: 0, leaves: vec![(0, 1_000)] };
+        let blocks = curves.into_iter().enumerate().map(|(at, curves)| Settling::Line { at, curves, absent: None });
+        Release {
+            frame: Frame::Basis { origin: vec![0.3, 0.6], vectors: Vec::new(), sides: Vec::<Side>::new() },
+            measure: Measure::Tree(TreeMeasure { cuts: Vec::new(), strata: vec![all] }),
+            texture: Texture { diagonal: vec![0.1, 0.1], ..Texture::default() },
+            spot: Spot::Uniform,
+            settle: Settle { blocks: blocks.collect(), one_of: Vec::new() },
+            facets: Default::default(),
+            sieves: Vec::new(),
+            spectrum: Vec::new(),
+            edge: 0.0,
+        }
+    }
+
+    fn evidence() -> Evidence {
+        let sums = SumEvidence { means: vec![Some(0.31), Some(0.59)], noise: 0.01 };
+        let moments = MomentEvidence {
+            means: vec![0.3, 0.6],
+            mean_noise: 0.002,
+            variances: vec![0.01, 0.01],
+            covariances: vec![0.01, 0.0, 0.01],
+            covariance_noise: 0.0005,
+            mean_bias: 0.0,
+            variance_bias: 0.0,
+        };
+        Evidence { sums: Some(sums), moments: Some(moments), ..Evidence::default() }
+    }
+
+    /// Means and deviations of drawn rows.
+    fn figures(release: &Release) -> Vec<(f64, f64)> {
+        let draw = Draw::new(release, 2, 8_192, 1);
+        let units: Vec<f64> = (0..draw.blocks()).flat_map(|block| draw.block(block).units).collect();
+        let of = |at: usize| {
+            let column: Vec<f64> = units.iter().copied().skip(at).step_by(2).collect();
+            let mean = column.iter().sum::<f64>() / column.len() as f64;
+            (mean, (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / column.len() as f64).sqrt())
+        };
+        vec![of(0), of(1)]
+    }
+
+    #[test]
+    fn what_agrees_is_left_alone() {
+        let schema = Schema::parse(SCHEMA, "s").unwrap();
+        let mut good = release([Vec::new(), Vec::new()]);
+        let before = good.clone();
+        assert_eq!(verify(&mut good, &schema, &evidence(), &[]), 0);
+        assert_eq!(good, before);
+        assert_eq!(verify(&mut good, &schema, &Evidence::default(), &[]), 0, "nothing was released");
+    }
+
+    /// A stage that puts a column in the wrong place, or makes it too wide or too narrow, is caught and mended, and the
+    /// other column stays as it is.
+    #[test]
+    fn a_column_in_the_wrong_place_is_put_back() {
+        let schema = Schema::parse(SCHEMA, "s").unwrap();
+        let curve = |to: [f64; 2]| Curve { from: vec![-0.2, 0.8], to: to.to_vec(), parts: Vec::new() };
+        for wrong in [curve([0.9, 1.0]), curve([0.0, 0.0]), curve([0.29, 0.31]), curve([0.0, 0.7])] {
+            let mut broken = release([vec![wrong.clone()], Vec::new()]);
+            let (mean, deviation) = figures(&broken)[0];
+            let off = (mean - 0.3).abs() > 0.02 || !(0.07..0.13).contains(&deviation);
+            assert_eq!(verify(&mut broken, &schema, &evidence(), &[]), usize::from(off), "{wrong:?}");
+            let found = figures(&broken);
+            assert!((found[0].0 - 0.3).abs() < 0.01 && (found[0].1 - 0.1).abs() < 0.02, "{wrong:?} {found:?}");
+            assert!((found[1].0 - 0.6).abs() < 0.01 && (found[1].1 - 0.1).abs() < 0.01);
+        }
+    }
+}
