@@ -11,8 +11,8 @@ use std::path::Path;
 use sunprint::error::{Error, Kind, Result};
 
 use crate::args::{
-    DataArgs, DemoArgs, DrawArgs, ExtraArg, HeaderArgs, LedgerArg, MeasureArgs, MemoryArgs, OutputFormatArg, PlanArgs,
-    ReportArgs, SchemaArg,
+    BudgetArgs, DataArgs, DemoArgs, DrawArgs, ExtraArg, HeaderArgs, LedgerArg, MeasureArgs, MemoryArgs,
+    OutputFormatArg, PlanArgs, ReportArgs, SchemaArg,
 };
 use crate::commands::{Target, draw_to};
 use crate::files;
@@ -63,17 +63,7 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         args.budget.epsilon,
         model_file.display()
     ));
-    let options = MeasureArgs {
-        data: DataArgs { input: table.to_string_lossy().into_owned(), format: None },
-        schema: SchemaArg { schema: schema.clone() },
-        header: HeaderArgs::default(),
-        extra: ExtraArg::default(),
-        budget: args.budget.clone(),
-        plan: PlanArgs::default(),
-        memory: MemoryArgs::default(),
-        // Nobody's budget is spent on a simulation.
-        ledger: LedgerArg { ledger: Some(NONE.into()) },
-    };
+    let options = fit_of(&table, &schema, &args.budget);
     let report = ReportArgs { force: args.force, ..ReportArgs::default() };
     let prepared = prepare(&options, &report, &[("--output-dir", &model_file)])?;
     let model = measure(prepared, talk)?;
@@ -105,6 +95,21 @@ pub fn run(args: &DemoArgs, talk: Talk) -> Result<()> {
         &args.budget.epsilon,
         folder,
     ))
+}
+
+/// What to measure, and how: as a curator would say it who says no more than has to be said.
+fn fit_of(table: &Path, schema: &Path, budget: &BudgetArgs) -> MeasureArgs {
+    MeasureArgs {
+        data: DataArgs { input: table.to_string_lossy().into_owned(), format: None },
+        schema: SchemaArg { schema: schema.to_path_buf() },
+        header: HeaderArgs::default(),
+        extra: ExtraArg::default(),
+        budget: budget.clone(),
+        plan: PlanArgs::default(),
+        memory: MemoryArgs::default(),
+        // Nobody's budget is spent on a simulation.
+        ledger: LedgerArg { ledger: Some(NONE.into()) },
+    }
 }
 
 fn make_folder(folder: &Path) -> Result<()> {

@@ -107,27 +107,25 @@ pub(super) fn open<'a>(
         return Err(empty(&place));
     }
     let headed = given.is_none();
-    let (names, line) = match given {
-        Some(names) => {
-            skip_mark(&mut source).map_err(refuse)?;
-            (names, 1)
+    let (names, line, rest) = match given {
+        Some(names) => (names, 1, skip_mark(&mut source).map_err(refuse)?),
+        None => {
+            let (names, line) = first_line(&mut source, &place, format.delimiter())?;
+            (names, line, Vec::new())
         }
-        None => first_line(&mut source, &place, format.delimiter())?,
     };
     let physical = |name: String| Physical::new(name, PhysicalType::Plain);
     let layout = Layout { columns: names.into_iter().map(physical).collect() };
-    let (columns, source, rest) = (layout.columns.len(), Box::new(source), Vec::new());
+    let (columns, source) = (layout.columns.len(), Box::new(source));
     Ok((layout, Lines { place, format, columns, headed, length, meter, source, rest, line, over: false, fault: None }))
 }
 
-/// The mark at the beginning of some UTF-8 files is no part of the first value.
-fn skip_mark(source: &mut impl BufRead) -> io::Result<()> {
+/// The first bytes, without the mark at the beginning of some UTF-8 files, which is no part of the first value.
+fn skip_mark(source: &mut impl Read) -> io::Result<Vec<u8>> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
-    // A pipe hands over at least one byte at a time, and three of them as one in all but odd cases.
-    if source.fill_buf()?.starts_with(MARK) {
-        source.consume(MARK.len());
-    }
-    Ok(())
+    let mut first = Vec::new();
+    source.take(MARK.len() as u64).read_to_end(&mut first)?;
+    Ok(if first == MARK { Vec::new() } else { first })
 }
 
 impl Lines<'_> {
