@@ -202,7 +202,7 @@ class Forks(InFolder):
 
 class Belonging(InFolder):
     def test_a_tally_belongs_to_one_pass_of_one_fit(self) -> None:
-        ledger, frame = self.folder / "ledger.sqlite", polars_frame()
+        ledger, frame, native = self.folder / "ledger.sqlite", polars_frame(), sunprint._native
         fit, other = begun(ledger=ledger), begun()
 
         def steps() -> list[str]:
@@ -229,6 +229,8 @@ class Belonging(InFolder):
                 lambda: sum([right, wrong]),
                 lambda: sunprint.merge([right, wrong]),
                 lambda: sunprint.Tally.from_secret_bytes(wrong.to_secret_bytes(), mine),
+                # As Spark's executors and its driver do it, even under one key.
+                lambda: native.open_tally(mine, native.seal_tally(wrong, bytes(16), bytes(32)), bytes(32)),
             ]
             for refused in refusals:
                 with self.assertRaises(sunprint.ProtocolError) as caught:

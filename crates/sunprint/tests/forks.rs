@@ -22,7 +22,7 @@ const CELLS: usize = 16;
 const METHODS: [Method; 4] = [Method::Default, Method::Paper, Method::Cube, Method::Gaussian];
 
 /// Goes on with a fit in a child of this process, and gives the model that came out there.
-#[expect(clippy::disallowed_methods, reason = "a child must not come back into the test runner")]
+#[expect(clippy::disallowed_methods, reason = "a child must end where it is, and has no destructor to wait for")]
 fn finished_in_a_child(fit: Fit, codes: &Codes, file: &Path) -> (String, Fit) {
     match fork::fork().expect("a child") {
         Fork::Parent(child) => {
