@@ -164,7 +164,7 @@ fn a_facet_has_its_own_shape() {
 fn drawn_rows_are_of_their_facet() {
     let (_, model) = passes(plan(500, 1000), &rows(ROWS), Kernel::seeded(6));
     let text = model.to_json();
-    assert!(text.starts_with("{\"sunprint_model\":5,"));
+    assert!(text.starts_with("{\"sunprint_model\":6,"));
     let again = Model::from_json(text.as_bytes(), "m").unwrap();
     let rows = draw(&model, 5_000);
     assert_eq!(rows, draw(&again, 5_000));

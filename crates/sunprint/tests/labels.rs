@@ -166,7 +166,7 @@ fn many_rows_have_a_second_tree() {
     // A fifth of ε = 1, two counts in each of two trees: 4/0.2.
     assert!(spent.noise.contains("20"), "{}", spent.noise);
     let text = model.to_json();
-    assert!(text.starts_with("{\"sunprint_model\":5,"), "older programs know of one sieve only");
+    assert!(text.starts_with("{\"sunprint_model\":6,"), "the format of today");
     let read = Model::from_json(text.as_bytes(), "a model").unwrap();
     assert_eq!(model.draw(3000, 1).block(2).units, read.draw(3000, 1).block(2).units);
 }

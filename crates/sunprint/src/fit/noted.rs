@@ -28,11 +28,13 @@ impl Fit {
     }
 
     /// What the moments say of every coordinate, of pairs of them, and of the strata.
-    pub(super) fn note_moments(&mut self, covariance: &Covariance, units: &[f64]) {
+    pub(super) fn note_moments(&mut self, covariance: &Covariance, units: &[f64], radius: u32) {
         let mean_noise = covariance.mean_noise;
         let covariance_noise = covariance.diagonal_noise / std::f64::consts::SQRT_2;
         let kept = if covariance.width <= MOST_COVARIANCES { covariance.lower.as_slice() } else { &[] };
         self.evidence.moments = Some(MomentEvidence {
+            centre: units.to_vec(),
+            radius: f64::from(radius) / f64::from(Q),
             means: units.iter().zip(&covariance.measured).map(|(c, x)| short(c + x, mean_noise)).collect(),
             mean_noise,
             covariances: kept.iter().map(|&x| short(x, covariance_noise)).collect(),
@@ -46,7 +48,7 @@ impl Fit {
             let noise =
                 covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) * (facets as f64).sqrt() / n;
             let part = |strata: &[crate::subspace::StratumMean]| {
-                short(strata.iter().map(|stratum| stratum.rows).sum::<f64>() / n, noise)
+                short(strata.iter().map(|stratum| stratum.counted).sum::<f64>() / n, noise)
             };
             let parts = covariance.strata.chunks_exact(facets).map(part).collect();
             self.evidence.strata = Some(StratumEvidence { parts, noise });

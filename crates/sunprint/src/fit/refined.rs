@@ -122,7 +122,7 @@ impl Fit {
         drop(noisy);
         let units = centre.units();
         if spec.plane.is_none() {
-            self.note_moments(&covariance, &units);
+            self.note_moments(&covariance, &units, spec.radius);
         }
         if self.plan.method == Method::Gaussian || measure.amount().is_zero() {
             let blob = if self.plan.method == Method::Gaussian {
@@ -189,7 +189,7 @@ impl Fit {
             stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
             shares: covariance.stratum_shares(),
             stratum_rows: (covariance.strata.iter())
-                .map(|stratum| Noisy { value: stratum.rows, noise: stratum.rows_noise })
+                .map(|stratum| Noisy { value: stratum.counted, noise: stratum.rows_noise })
                 .collect(),
         });
         let stage = MeasureStage {

@@ -33,8 +33,8 @@ pub struct Told {
 const STEPS: usize = 200;
 /// The gap between objective and dual at which it ends.
 const GAP: f64 = 1e-14;
-/// No sum weighs more against the shares than this: one without any noise is met to eight digits.
-const MOST_WEIGHT: f64 = 1e12;
+/// No sum weighs more against the shares than this: one without any noise is met to a ten-thousandth of that of a share.
+const MOST_WEIGHT: f64 = 1e8;
 
 /// The likeliest shares, for noise of deviation `noise` in each of `counted`.
 pub fn likeliest(counted: &[f64], noise: f64, told: &[Told]) -> Vec<f64> {
@@ -60,7 +60,9 @@ pub fn likeliest(counted: &[f64], noise: f64, told: &[Told]) -> Vec<f64> {
         let Some(next) = next else { break };
         at = next;
     }
-    at.shares
+    // Large prices leave rounding errors in the sum.
+    let sum: f64 = at.shares.iter().sum();
+    at.shares.iter().map(|share| share / sum.max(f64::MIN_POSITIVE)).collect()
 }
 
 struct Problem<'a> {
@@ -162,7 +164,7 @@ mod tests {
             };
             let prices = told.iter().zip(&problem.weights).map(|(t, w)| w * (dot(&t.features, &shares) - t.value)).collect();
             let (found, bound) = (objective(&shares), problem.point(prices).dual);
-            prop_assert!(found - bound <= 1e-5 * (1.0 + found.abs()), "{found} {bound}");
+            prop_assert!(found - bound <= 1e-4 * (1.0 + found.abs()), "{found} {bound}");
         }
 
         /// Sums that the shares have already move nothing.

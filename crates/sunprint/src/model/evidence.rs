@@ -55,6 +55,10 @@ pub struct SumEvidence {
 /// Means and covariances, of rows that were clipped to a ball: the noise is small, and rows far out are drawn in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MomentEvidence {
+    /// Around what rows were clipped, and how far from it a row may be.
+    pub centre: Vec<f64>,
+    /// See above.
+    pub radius: f64,
     /// One for each coordinate.
     pub means: Vec<f64>,
     /// The standard deviation of the noise in each mean.
@@ -280,7 +284,13 @@ impl Evidence {
             let biases = noise(moments.mean_bias) && noise(moments.variance_bias) && moments.variances.len() == d;
             let finite =
                 moments.means.iter().chain(&moments.variances).chain(&moments.covariances).all(number) && biases;
-            moments.means.len() == d && whole && finite && noise(moments.mean_noise) && noise(moments.covariance_noise)
+            let ball = moments.centre.len() == d && moments.centre.iter().all(number) && noise(moments.radius);
+            moments.means.len() == d
+                && ball
+                && whole
+                && finite
+                && noise(moments.mean_noise)
+                && noise(moments.covariance_noise)
         });
         let values = |values: &ValueEvidence| {
             let Some(block) = blocks.get(values.block) else { return false };

@@ -29,6 +29,17 @@ struct Told {
     variance: Option<Noisy>,
 }
 
+/// How a column that disagrees is settled.
+#[derive(Clone, Copy, PartialEq)]
+enum Attempt {
+    /// By its counts, where these agree with the rest of what was released.
+    Counts,
+    /// By a Gaussian with the released mean and variance.
+    Gaussian,
+    /// The same, and no row is left out.
+    NoSieves,
+}
+
 /// Makes the rows of a release agree with what was released of its columns; `targets` are what was wanted of each block.
 /// Says how many blocks had to be settled anew.
 pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence, targets: &[Target]) -> usize {
@@ -47,21 +58,23 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
     let told: Vec<Vec<Told>> = blocks.iter().enumerate().map(told_of).collect();
     let found = disagreeing(release, schema, &blocks, &told);
     let mut wrong = found.clone();
-    for without_sieves in [false, true] {
-        if wrong.is_empty() {
+    for attempt in [Attempt::Counts, Attempt::Gaussian, Attempt::NoSieves] {
+        if wrong.is_empty() || attempt == Attempt::NoSieves && release.sieves.is_empty() {
             break;
         }
-        if without_sieves {
-            // What the sieves keep is no longer what it was settled for: everything is settled anew.
+        if attempt == Attempt::NoSieves {
+            // What the sieves kept is no longer what everything was settled for.
             release.sieves.clear();
             wrong = (0..blocks.len()).collect();
         }
         let trial = Trial::of(release, schema.width(), 1);
         for &number in &wrong {
-            let target = targets.get(number).filter(|target| target.all.is_some() && !found.contains(&number)).cloned();
-            if let Some(target) = target.or_else(|| alone(targets.get(number), &blocks[number], &told[number])) {
-                trial.set(&mut release.settle.blocks[number], &target);
-            }
+            let target = targets.get(number).filter(|target| target.all.is_some());
+            let target = match target {
+                Some(target) if !found.contains(&number) => Some(target.clone()),
+                _ => alone(target.filter(|_| attempt == Attempt::Counts), &blocks[number], &told[number]),
+            };
+            target.iter().for_each(|target| trial.set(&mut release.settle.blocks[number], target));
         }
         wrong = disagreeing(release, schema, &blocks, &told);
     }
@@ -126,14 +139,7 @@ fn disagreeing(release: &Release, schema: &Schema, blocks: &[Block], told: &[Vec
     let wrong = |at: usize, told: &Told| {
         let mean = sums[at] / rows;
         let variance = (squares[at] / rows - mean * mean).max(0.0);
-        let chance = variance / rows;
-        let off = (mean - told.mean.value.clamp(0.0, 1.0)).abs();
-        let far = off > DEVIATIONS * (told.mean.noise.powi(2) + chance).sqrt() + MEAN_SLACK;
-        far || told.variance.is_some_and(|told| {
-            let wanted = told.value.max(0.0);
-            let slack = VARIANCE_SLACK.0 * wanted.max(variance) + VARIANCE_SLACK.1;
-            (variance - wanted).abs() > DEVIATIONS * told.noise + slack
-        })
+        disagrees(mean, variance, variance / rows, told)
     };
     let block_is_wrong = |number: &usize| {
         let block = &blocks[*number];
@@ -156,7 +162,7 @@ fn alone(target: Option<&Target>, block: &Block, told: &[Told]) -> Option<Target
         Form::Line => {
             let told = told.first()?;
             let absent = counted.map_or(0.0, |wanted| wanted.absent);
-            let agrees = |wanted: &&Wanted| absent > 0.0 || off(&wanted.pieces, told) <= 1.0;
+            let agrees = |wanted: &&Wanted| absent > 0.0 || !pieces_disagree(&wanted.pieces, told);
             let wanted = counted.filter(agrees).cloned();
             let wanted = wanted.unwrap_or_else(|| Wanted { pieces: gaussian(told), absent });
             Some(Target { all: Some(wanted), strata: Vec::new() })
@@ -165,11 +171,25 @@ fn alone(target: Option<&Target>, block: &Block, told: &[Told]) -> Option<Target
     }
 }
 
-/// How far the mean of pieces is from the released one, in what agreement allows.
-fn off(pieces: &[Piece], told: &Told) -> f64 {
-    let total: f64 = pieces.iter().map(|piece| piece.share).sum();
-    let mean = pieces.iter().map(|piece| piece.share * 0.5 * (piece.low + piece.high)).sum::<f64>() / total.max(1e-12);
-    (mean - told.mean.value).abs() / (DEVIATIONS * told.mean.noise + MEAN_SLACK)
+/// Whether a mean and a variance disagree with what was released of them; `chance` is the variance of the mean.
+fn disagrees(mean: f64, variance: f64, chance: f64, told: &Told) -> bool {
+    let off = (mean - told.mean.value.clamp(0.0, 1.0)).abs();
+    let far = off > DEVIATIONS * (told.mean.noise.powi(2) + chance).sqrt() + MEAN_SLACK;
+    far || told.variance.is_some_and(|told| {
+        let wanted = told.value.max(0.0);
+        let slack = VARIANCE_SLACK.0 * wanted.max(variance) + VARIANCE_SLACK.1;
+        (variance - wanted).abs() > DEVIATIONS * told.noise + slack
+    })
+}
+
+/// Whether pieces disagree with what was released.
+fn pieces_disagree(pieces: &[Piece], told: &Told) -> bool {
+    let total = pieces.iter().map(|piece| piece.share).sum::<f64>().max(1e-12);
+    let of = |f: &dyn Fn(&Piece) -> f64| pieces.iter().map(|piece| piece.share * f(piece)).sum::<f64>() / total;
+    let middle = |piece: &Piece| 0.5 * (piece.low + piece.high);
+    let mean = of(&middle);
+    let variance = of(&|piece| (middle(piece) - mean).powi(2) + (piece.high - piece.low).powi(2) / 12.0);
+    disagrees(mean, variance, 0.0, told)
 }
 
 /// A Gaussian that is clamped to the bounds and has the released mean there.
@@ -228,6 +248,8 @@ mod tests {
     fn evidence() -> Evidence {
         let sums = SumEvidence { means: vec![Some(0.31), Some(0.59)], noise: 0.01 };
         let moments = MomentEvidence {
+            centre: vec![0.5, 0.5],
+            radius: 1.0,
             means: vec![0.3, 0.6],
             mean_noise: 0.002,
             variances: vec![0.01, 0.01],

@@ -9,7 +9,7 @@
 //! (The moments are of rows that were clipped to a ball, so they are less noisy but biased; they stand in where nothing else
 //! was measured.) *Quantiles* are read off the counts: where the counted part of the rows below a place may be what it
 //! should be. *Shares* are counts. *Correlations* come from the moments: of clipped rows, with the noise of a covariance and of
-//! two variances.
+//! two variances. What clipping has done to them is taken to be what it does to rows drawn from the model, give or take half.
 //!
 //! *What it cannot see.* How rows lie within a counted cell is taken to be even. Where values were not counted there are no
 //! quantiles; where nothing of a column was released by itself (`--method cube`), there is nothing to say of it.
@@ -19,9 +19,10 @@ use super::page::{Origin, Predicted, PredictedColumn, PredictedPair, PredictedPa
 use super::round::{five, four, within};
 use crate::error::Result;
 use crate::evaluate::{Alone, Moments, QUANTILES, alone, coordinate_names, own};
-use crate::model::{Cell, Evidence, Model, Noisy};
+use crate::model::{Cell, Evidence, Model, MomentEvidence, Noisy};
 use crate::schema::{Block, Column, ColumnKind, Form, Scale, Schema};
 use crate::source::Table;
+use crate::tally::codes::Q;
 
 /// Rows that are drawn to say what the release says.
 pub(super) const MOST_ROWS: u64 = 5_000;
@@ -30,6 +31,8 @@ const LEVEL: f64 = 0.9;
 const DEVIATIONS: f64 = 1.645;
 /// The strongest correlations that are listed.
 const MOST_PAIRS: usize = 40;
+/// The part of what clipping seems to have done to a correlation that is doubted.
+const CLIPPING_DOUBT: f64 = 0.5;
 /// Points of a cell at which a curved scale is looked at.
 const POINTS: u32 = 8;
 
@@ -54,9 +57,13 @@ pub(super) fn panel(
     });
     let pairs = strongest(schema, moments);
     let names = coordinate_names(schema);
+    let clipped = evidence.moments.as_ref().filter(|_| !pairs.is_empty()).map(|of| Clipped::of(table, of));
     let pair = |&(i, j): &(usize, usize)| {
         let found = evidence.correlation(i, j)?;
-        let (low, high) = around(found);
+        // What clipping does to the rows that are drawn it has done to the real ones, or about that.
+        let moved = clipped.as_ref().map_or(0.0, |clipped| clipped.correlation(i, j) - moments.correlation(i, j));
+        let noise = (found.noise.powi(2) + (CLIPPING_DOUBT * moved).powi(2)).sqrt();
+        let (low, high) = around(Noisy { value: found.value - moved, noise });
         Some(PredictedPair {
             columns: [names[i].clone(), names[j].clone()],
             value: four(moments.correlation(i, j)),
@@ -71,6 +78,49 @@ pub(super) fn panel(
         correlations: typical_error(schema, evidence).map(four),
         pairs: pairs.iter().filter_map(pair).collect(),
     }))
+}
+
+/// Sums of drawn rows that were clipped as the real ones were.
+struct Clipped {
+    rows: f64,
+    sums: Vec<f64>,
+    products: Vec<f64>,
+}
+
+impl Clipped {
+    fn of(table: &Table, evidence: &MomentEvidence) -> Clipped {
+        let d = evidence.centre.len();
+        let mut clipped = Clipped { rows: 0.0, sums: vec![0.0; d], products: vec![0.0; d * d] };
+        let mut away = vec![0.0; d];
+        for codes in table.chunks() {
+            for row in 0..codes.rows() {
+                let unit = |code: u16| f64::from(code) / f64::from(Q);
+                away.iter_mut()
+                    .zip(codes.row(row))
+                    .zip(&evidence.centre)
+                    .for_each(|((x, &code), c)| *x = unit(code) - c);
+                let length = away.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let by = if length > evidence.radius { evidence.radius / length } else { 1.0 };
+                away.iter_mut().for_each(|x| *x *= by);
+                clipped.rows += 1.0;
+                for (i, x) in away.iter().enumerate() {
+                    clipped.sums[i] += x;
+                    clipped.products[i * d..=i * d + i].iter_mut().zip(&away).for_each(|(sum, y)| *sum += x * y);
+                }
+            }
+        }
+        clipped
+    }
+
+    fn covariance(&self, i: usize, j: usize) -> f64 {
+        let (i, j, n) = (i.max(j), i.min(j), self.rows.max(1.0));
+        self.products[i * self.sums.len() + j] / n - self.sums[i] / n * self.sums[j] / n
+    }
+
+    fn correlation(&self, i: usize, j: usize) -> f64 {
+        let both = self.covariance(i, i).max(0.0) * self.covariance(j, j).max(0.0);
+        if both > 1e-18 { self.covariance(i, j) / both.sqrt() } else { 0.0 }
+    }
 }
 
 /// The interval around a number.

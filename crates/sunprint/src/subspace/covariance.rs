@@ -106,6 +106,8 @@ pub struct Covariance {
 pub struct StratumMean {
     /// Estimated rows.
     pub rows: f64,
+    /// Rows as they were released.
+    pub counted: f64,
     /// Standard deviation of the noise in the rows.
     pub rows_noise: f64,
     /// Mean of the stratum minus the mean of the table.
@@ -192,7 +194,13 @@ impl Covariance {
                 let size = (trust * count + (1.0 - trust) * equal).clamp((0.1 * equal).max(1.0), n);
                 let scale = unit / (STRATUM_ANCHOR as f64 * size);
                 let mean = (0..d).map(|j| at(row, 1 + j) * scale - offset[j]).collect();
-                StratumMean { rows: size, rows_noise: count_noise, offset: mean, noise: entry_noise * scale }
+                StratumMean {
+                    rows: size,
+                    counted: count,
+                    rows_noise: count_noise,
+                    offset: mean,
+                    noise: entry_noise * scale,
+                }
             })
             .collect();
         Covariance {
