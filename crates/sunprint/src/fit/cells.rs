@@ -227,7 +227,9 @@ fn agree_on_sizes(measure: &mut Measure, known: &[Noisy], noise: f64, rows: u64)
     let parts: Vec<f64> = nearest_shares(&both.collect::<Vec<f64>>());
     let parts: Vec<f64> =
         parts.iter().zip(&counted).map(|(part, rows)| if *rows > 0.0 { *part } else { 0.0 }).collect();
-    measure.resize(&largest_remainders(rows, &parts));
+    if parts.iter().sum::<f64>() > 0.0 {
+        measure.resize(&largest_remainders(rows, &parts));
+    }
 }
 
 /// One unit of the box in the pass's integers: 2⁻³⁰ codes.

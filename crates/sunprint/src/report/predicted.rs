@@ -9,7 +9,7 @@
 //! (The moments are of rows that were clipped to a ball, so they are less noisy but biased; they stand in where nothing else
 //! was measured.) *Quantiles* are read off the counts: where the counted part of the rows below a place may be what it
 //! should be. *Shares* are counts. *Correlations* come from the moments: of clipped rows, with the noise of a covariance and of
-//! two variances. What clipping has done to them is taken to be what it does to rows drawn from the model, give or take half.
+//! two variances. What clipping has done to them is taken to be what it does to rows drawn from the model, give or take as much.
 //!
 //! *What it cannot see.* How rows lie within a counted cell is taken to be even. Where values were not counted there are no
 //! quantiles; where nothing of a column was released by itself (`--method cube`), there is nothing to say of it.
@@ -32,7 +32,7 @@ const DEVIATIONS: f64 = 1.645;
 /// The strongest correlations that are listed.
 const MOST_PAIRS: usize = 40;
 /// The part of what clipping seems to have done to a correlation that is doubted.
-const CLIPPING_DOUBT: f64 = 0.5;
+const CLIPPING_DOUBT: f64 = 1.0;
 /// Points of a cell at which a curved scale is looked at.
 const POINTS: u32 = 8;
 
