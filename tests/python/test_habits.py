@@ -262,7 +262,7 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(found.verdict["columns"], "poor")
 
     def test_a_model_knows_its_rows(self) -> None:
-        frame = polars_frame()
+        frame = polars_frame().fill_nan(None)
         model = sunprint.Synthesizer(schema(), epsilon=1, ledger="none").fit(frame).model_
         made = model.sample(2_000, seed=1)
         self.assertEqual(sunprint.evaluate(frame, made, schema(), rows=50, draws=2, model=model).notices, [])
