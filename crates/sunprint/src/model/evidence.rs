@@ -2,7 +2,7 @@
 //!
 //! The model is made of these numbers, but it is not these numbers: it draws them together, shrinks them and bends them into
 //! rows. They are kept as they came, so that whoever reads a model can say how sure a mean is, and so that the fit itself can
-//! be held to what was released ([`super::verify`]).
+//! be held to what was released (`verify`).
 
 use crate::math::doubt::{Difference, beyond_noise};
 use crate::schema::{Form, HOT, Schema};
