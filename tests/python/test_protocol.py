@@ -138,7 +138,6 @@ def in_a_child(work: Callable[[], bytes], answer: Path) -> bytes:
     return said
 
 
-@unittest.skipUnless(hasattr(os, "fork"), "this system does not fork")
 class Forks(InFolder):
     def setUp(self) -> None:
         super().setUp()

@@ -138,6 +138,14 @@ impl Noisy {
         Noisy { value: (self.value * b + other.value * a) / (a + b), noise: (a * b / (a + b)).sqrt() }
     }
 
+    /// The same where one of them, or both, may be missing.
+    pub fn either(one: Option<Noisy>, other: Option<Noisy>) -> Option<Noisy> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
     /// The same with a measurement of clipped rows: what contradicts this one by more than noise explains counts as noise
     /// of the other.
     #[must_use]
@@ -165,6 +173,11 @@ impl Evidence {
         let moments = self.moments.as_ref()?;
         let bias = moments.mean_bias.powi(2) * moments.variances.get(at)?.max(0.0);
         Some(Noisy { value: *moments.means.get(at)?, noise: (moments.mean_noise.powi(2) + bias).sqrt() })
+    }
+
+    /// The mean of a coordinate: of whole rows, or else of clipped ones.
+    pub fn mean(&self, at: usize) -> Option<Noisy> {
+        self.sum_mean(at).or_else(|| self.moment_mean(at))
     }
 
     /// The variance of a coordinate of clipped rows, likewise.
@@ -197,10 +210,7 @@ impl Evidence {
             };
             let cells = self.cells(number, schema).filter(|cells| cells.absent.value == 0.0);
             let counted = cells.as_ref().map(|cells| cells.mean(Cell::middle));
-            let whole = match (self.sum_mean(block.start), counted) {
-                (Some(a), Some(b)) => Some(a.and(b)),
-                (a, b) => a.or(b),
-            };
+            let whole = Noisy::either(self.sum_mean(block.start), counted);
             means.extend(whole.map(|whole| mean.differs_from(whole, variance.value.max(0.0))));
             let counted = cells.as_ref().map(|cells| cells.mean(|cell| cell.square_around(mean.value)));
             variances.extend(counted.map(|whole| variance.differs_from(whole, variance.value.max(0.0).powi(2))));

@@ -115,10 +115,7 @@ fn of_line(evidence: &Evidence, schema: &Schema, number: usize, block: &Block) -
         let (mean, absent) = (cells.mean(Cell::middle), cells.absent.value);
         Noisy { value: (1.0 - absent) * mean.value + 0.5 * absent, noise: (1.0 - absent) * mean.noise }
     });
-    let whole = match (evidence.sum_mean(at), counted) {
-        (Some(a), Some(b)) => Some(a.and(b)),
-        (a, b) => a.or(b),
-    };
+    let whole = Noisy::either(evidence.sum_mean(at), counted);
     let mean = both(whole, evidence.moment_mean(at))?;
     let counted =
         cells.filter(|cells| cells.absent.value == 0.0).map(|cells| cells.mean(|cell| cell.square_around(mean.value)));

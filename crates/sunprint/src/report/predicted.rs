@@ -20,7 +20,7 @@ use super::round::{five, four, within};
 use crate::error::Result;
 use crate::evaluate::{Alone, Moments, QUANTILES, alone, coordinate_names, own};
 use crate::model::{Cell, Evidence, Model, MomentEvidence, Noisy};
-use crate::schema::{Block, Column, ColumnKind, Form, Scale, Schema};
+use crate::schema::{Block, Column, ColumnKind, Form, HOT, Scale, Schema};
 use crate::source::Table;
 use crate::tally::codes::Q;
 
@@ -50,7 +50,7 @@ pub(super) fn panel(
     let listed = schema.columns.iter().zip(alone(table, schema)?).enumerate().map(|(number, (column, alone))| {
         let block = blocks.iter().position(|block| block.column == number);
         let found = match block {
-            Some(at) => figures(evidence, schema, column, at, &blocks[at]),
+            Some(at) => figures(&Released { evidence, schema, column, at, block: &blocks[at] }),
             None => shares_of_label(evidence, schema, number),
         };
         of_column(column, alone, &found)
@@ -141,28 +141,35 @@ fn typical_error(schema: &Schema, evidence: &Evidence) -> Option<f64> {
     (count > 0).then(|| (sum / count as f64).sqrt())
 }
 
-/// Names and intervals of the figures of a column that is not a label.
-fn figures(
-    evidence: &Evidence,
-    schema: &Schema,
-    column: &Column,
+/// A figure by its name, and its interval.
+type Named = (String, (f64, f64));
+
+/// A column that is not a label, the number and the shape of its block, and what was released.
+#[derive(Clone, Copy)]
+struct Released<'a> {
+    evidence: &'a Evidence,
+    schema: &'a Schema,
+    column: &'a Column,
     at: usize,
-    block: &Block,
-) -> Vec<(String, (f64, f64))> {
+    block: &'a Block,
+}
+
+/// Names and intervals of the figures of a column that is not a label.
+fn figures(of: &Released) -> Vec<Named> {
+    let Released { evidence, schema, column, at, block } = *of;
     let mut found = Vec::new();
     if column.kind.is_listed() {
         let names = column.categories().into_iter().map(str::to_owned);
-        let shares = listed_shares(evidence, schema, at, block);
+        let shares = listed_shares(of);
         found.extend(names.zip(shares.unwrap_or_default().into_iter().map(around)));
     } else if block.form == Form::Line {
-        found = numbers(evidence, schema, column, at, block);
+        found = numbers(of);
     }
     if block.absence {
         let counted = evidence.cells(at, schema).map(|cells| cells.absent);
         // The coordinate that says whether a value is missing is a category of its own.
-        let unit = f64::from(crate::schema::HOT) / f64::from(crate::tally::codes::Q);
-        let summed =
-            || evidence.sum_mean(block.start + block.len).or_else(|| evidence.moment_mean(block.start + block.len));
+        let unit = f64::from(HOT) / f64::from(Q);
+        let summed = || evidence.mean(block.start + block.len);
         let missing = counted.or_else(|| summed().map(|x| Noisy { value: x.value / unit, noise: x.noise / unit }));
         found.extend(missing.map(|missing| ("missing".to_owned(), around(missing))));
     }
@@ -170,7 +177,8 @@ fn figures(
 }
 
 /// Shares of categories, in their order.
-fn listed_shares(evidence: &Evidence, schema: &Schema, at: usize, block: &Block) -> Option<Vec<Noisy>> {
+fn listed_shares(of: &Released) -> Option<Vec<Noisy>> {
+    let Released { evidence, schema, column, at, block } = *of;
     if block.form == Form::OneHot {
         return evidence.categories(at, schema);
     }
@@ -178,35 +186,23 @@ fn listed_shares(evidence: &Evidence, schema: &Schema, at: usize, block: &Block)
         return Some(cells.cells.iter().map(|cell| Noisy { value: cell.part, noise: cells.noise }).collect());
     }
     // Two values at the two bounds: the mean is the share of the second.
-    let two = schema.columns[block.column].kind.values() == Some(2) && !block.absence;
-    let second = evidence.sum_mean(block.start).or_else(|| evidence.moment_mean(block.start)).filter(|_| two)?;
+    let two = column.kind.values() == Some(2) && !block.absence;
+    let second = evidence.mean(block.start).filter(|_| two)?;
     Some(vec![Noisy { value: 1.0 - second.value, noise: second.noise }, second])
 }
 
 /// Mean, standard deviation and quantiles of a column of numbers, in its own unit.
-fn numbers(
-    evidence: &Evidence,
-    schema: &Schema,
-    column: &Column,
-    at: usize,
-    block: &Block,
-) -> Vec<(String, (f64, f64))> {
+fn numbers(of: &Released) -> Vec<Named> {
+    let Released { evidence, schema, column, at, block } = *of;
     let own = own(column);
     let width = own(1.0) - own(0.0);
     let straight = column.kind.scale() != Scale::Log;
     let cells = evidence.cells(at, schema);
     // A missing value stands in the middle of a sum.
-    let summed = evidence
-        .sum_mean(block.start)
-        .or_else(|| evidence.moment_mean(block.start))
-        .filter(|_| straight && !block.absence);
+    let summed = evidence.mean(block.start).filter(|_| straight && !block.absence);
     let summed = summed.map(|mean| Noisy { value: own(mean.value), noise: mean.noise * width });
     let counted = cells.as_ref().map(|cells| cells.mean(|cell| average(cell, &own)));
-    let mean = match (summed, counted) {
-        (Some(a), Some(b)) => Some(a.and(b)),
-        (a, b) => a.or(b),
-    };
-    let Some(mean) = mean else { return Vec::new() };
+    let Some(mean) = Noisy::either(summed, counted) else { return Vec::new() };
     let mut found = vec![("mean".to_owned(), around(mean))];
     let variance = match &cells {
         Some(cells) => Some(cells.mean(|cell| average(cell, &|x| (own(x) - mean.value).powi(2)))),
@@ -240,7 +236,7 @@ fn average(cell: &Cell, of: &dyn Fn(f64) -> f64) -> f64 {
 }
 
 /// The shares of a label: sums over the strata that have each category.
-fn shares_of_label(evidence: &Evidence, schema: &Schema, number: usize) -> Vec<(String, (f64, f64))> {
+fn shares_of_label(evidence: &Evidence, schema: &Schema, number: usize) -> Vec<Named> {
     let (Some(strata), Some(place)) = (&evidence.strata, schema.stratum_columns().iter().position(|&c| c == number))
     else {
         return Vec::new();
@@ -257,7 +253,7 @@ fn shares_of_label(evidence: &Evidence, schema: &Schema, number: usize) -> Vec<(
     let here = (1.0 - missing.map_or(0.0, |missing| missing.value)).max(strata.noise).max(1e-9);
     let listed = column.categories().into_iter().map(str::to_owned);
     let scaled = shares.into_iter().map(|share| Noisy { value: share.value / here, noise: share.noise / here });
-    let mut found: Vec<(String, (f64, f64))> = listed.zip(scaled.map(around)).collect();
+    let mut found: Vec<Named> = listed.zip(scaled.map(around)).collect();
     found.extend(missing.map(|missing| ("missing".to_owned(), around(missing))));
     found
 }
@@ -283,7 +279,7 @@ fn strongest(schema: &Schema, moments: &Moments) -> Vec<(usize, usize)> {
 }
 
 /// One column, with the intervals of those of its figures that have one. Nothing is said to lie where it cannot.
-fn of_column(column: &Column, alone: Alone, intervals: &[(String, (f64, f64))]) -> PredictedColumn {
+fn of_column(column: &Column, alone: Alone, intervals: &[Named]) -> PredictedColumn {
     let bounds = match column.kind {
         ColumnKind::Continuous { min, max, .. } => (min, max),
         ColumnKind::Integer { min, max, .. }
