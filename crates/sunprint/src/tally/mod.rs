@@ -19,6 +19,8 @@ mod origin;
 mod pass;
 #[cfg(test)]
 mod plain_tests;
+mod scores;
+mod sites;
 mod sums;
 mod wire;
 
@@ -35,4 +37,6 @@ pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]
 pub use pass::Opened;
 pub use pass::{MOST_ROWS, Pass, Tally, Tallying, VERSION, Work};
+pub use scores::Score;
+pub use sites::{Group, SiteIndex, Sites, grid_bits};
 pub use sums::{ProductTally, SumTally, Sums};

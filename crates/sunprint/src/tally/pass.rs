@@ -14,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 /// The version of passes and tallies on the wire. Both sides must speak the same one.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
 pub const MOST_ROWS: u64 = 1 << 32;
@@ -110,7 +110,7 @@ impl Pass {
         let answer = match &self.work {
             Work::Sums(_) => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
-            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata)),
+            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata, spec.blocks(self.strata))),
             Work::Clamped(_) => Answer::Moments(MomentTally::sums_only(self.width, self.strata)),
             Work::Marginals(marginals) => Answer::Cells(CellTally::empty(marginals.leaves(self.strata))),
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells.leaves())),
@@ -136,12 +136,14 @@ impl Pass {
 
     /// The same with the instructions of a level.
     pub(super) fn begin_at(&self, level: Level) -> Tallying<'_> {
-        let gram = match &self.work {
-            Work::Products => Some(Gram::new(2 * self.width, level)),
-            Work::Moments(spec) => Some(Gram::new(spec.width(self.width), level)),
-            Work::Sums(_) | Work::Clamped(_) | Work::Marginals(_) | Work::Cells(_) | Work::Grid(_) => None,
+        let grams = match &self.work {
+            Work::Products => vec![Gram::new(2 * self.width, level)],
+            Work::Moments(spec) => {
+                (0..spec.blocks(self.strata)).map(|_| Gram::new(spec.width(self.width), level)).collect()
+            }
+            Work::Sums(_) | Work::Clamped(_) | Work::Marginals(_) | Work::Cells(_) | Work::Grid(_) => Vec::new(),
         };
-        Tallying { pass: self, tally: self.empty(), gram, level }
+        Tallying { pass: self, tally: self.empty(), grams, level }
     }
 
     /// Reads a pass from its JSON, refusing another version.
@@ -167,7 +169,7 @@ impl Pass {
                 let plane = |vectors: &Vec<Vec<i32>>| {
                     !vectors.is_empty() && vectors.len() <= self.width && vectors.iter().all(|v| v.len() == self.width)
                 };
-                spec.centre.len() == self.width && spec.plane.as_ref().is_none_or(plane)
+                spec.fit(self.width) && spec.plane.as_ref().is_none_or(plane)
             }
             Work::Clamped(spec) => spec.centre.len() == self.width,
             Work::Marginals(marginals) => marginals.fit(self.width, self.strata),
@@ -193,8 +195,8 @@ fn other_version(version: u32) -> Error {
 pub struct Tallying<'a> {
     pass: &'a Pass,
     tally: Tally,
-    /// The products so far, in the order in which they are computed.
-    gram: Option<Gram>,
+    /// The products so far, in the order in which they are computed; of each stratum where they are summed apart.
+    grams: Vec<Gram>,
     level: Level,
 }
 
@@ -216,10 +218,10 @@ impl Tallying<'_> {
     /// Adds rows whose strata are those of the pass.
     fn add_divided(&mut self, codes: &Codes) {
         self.tally.rows += codes.rows() as u64;
-        match (&mut self.tally.answer, &self.pass.work, &mut self.gram) {
+        match (&mut self.tally.answer, &self.pass.work, self.grams.as_mut_slice()) {
             (Answer::Sums(sums), Work::Sums(spec), _) => sums.add(codes, spec, self.level),
-            (Answer::Products(products), _, Some(gram)) => products.add(codes, gram, self.level),
-            (Answer::Moments(moments), Work::Moments(spec), Some(gram)) => moments.add(codes, spec, gram, self.level),
+            (Answer::Products(products), _, [gram]) => products.add(codes, gram, self.level),
+            (Answer::Moments(moments), Work::Moments(spec), grams) => moments.add(codes, spec, grams, self.level),
             (Answer::Moments(sums), Work::Clamped(spec), _) => sums.add_clamped(codes, spec, self.level),
             (Answer::Cells(counts), Work::Marginals(marginals), _) => {
                 marginals.add(codes, self.pass.strata, &mut counts.leaves, self.level);
@@ -232,10 +234,16 @@ impl Tallying<'_> {
 
     /// The tally of all rows that were added.
     pub fn finish(mut self) -> Tally {
-        match (&mut self.tally.answer, self.gram.take()) {
-            (Answer::Products(products), Some(gram)) => products.take(gram),
-            (Answer::Moments(moments), Some(gram)) => gram.add_to(&mut moments.products),
-            _ => {}
+        let entries = match &self.pass.work {
+            Work::Moments(spec) => spec.width(self.pass.width) * (spec.width(self.pass.width) + 1) / 2,
+            _ => 0,
+        };
+        for (block, gram) in std::mem::take(&mut self.grams).into_iter().enumerate() {
+            match &mut self.tally.answer {
+                Answer::Products(products) => products.take(gram),
+                Answer::Moments(moments) => gram.add_to(&mut moments.products[block * entries..(block + 1) * entries]),
+                Answer::Sums(_) | Answer::Cells(_) => {}
+            }
         }
         self.tally
     }
