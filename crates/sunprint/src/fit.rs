@@ -8,17 +8,17 @@
 //! noise, once. The file reads like the paper's Algorithm 1: centre, covariance, projection, low-dimensional measure;
 //! adding the mean back and the metric projection happen when rows are drawn.
 
-mod attune;
 mod blob;
 mod cells;
 mod contrasts;
-mod labels;
-mod marginals;
 mod mechanism;
 mod noted;
 mod one_of;
 mod paper;
+mod prior;
 mod refined;
+mod sites;
+mod values;
 mod weighed;
 
 use crate::error::{Error, Kind, Result};
@@ -29,12 +29,14 @@ use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::Centre;
-use crate::tally::{ClampedSums, ClippedMoments, Digest, FitName, MOST_ROWS, Marginals, Pass, Tally, Work};
+use crate::tally::{ClampedSums, ClippedMoments, Digest, FitName, MOST_ROWS, Pass, Tally, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
-use labels::LabelStage;
+use prior::MomentStage;
 pub(crate) use refined::centre_noise;
+use sites::SiteStage;
+use values::ValueStage;
 
 /// A fit in progress.
 pub struct Fit {
@@ -56,18 +58,20 @@ pub struct Fit {
 enum Stage {
     /// Default method, pass 1.
     Centre { centre: Charge, spread: Charge, rest: Rest },
-    /// Default method, pass 2.
-    Moments { centre: Centre, spec: ClippedMoments, rest: Rest },
+    /// Default method, pass 2, where the values of columns are counted one by one.
+    Values(Box<ValueStage>),
+    /// Default method, the pass of moments.
+    Moments(Box<MomentStage>),
+    /// Default method, the last pass.
+    Sites(Box<SiteStage>),
     /// Default method with few rows, pass 2.
     Contrasts { centre: Centre, spec: ClampedSums, rest: Rest },
-    /// Default method, pass 3, where the values of columns are counted one by one.
-    Marginals { spec: Marginals, charge: Charge, measure: Box<MeasureStage> },
+    /// Directions that are asked for or known, and the Gaussian baseline, pass 2.
+    Directions { centre: Centre, spec: ClippedMoments, rest: Rest },
     /// The paper's method, pass 1.
     Products { covariance: Charge, mean: Charge, measure: Charge },
-    /// Every method, the last pass but that of labels.
+    /// The cells of a tree or of a lattice, the last pass.
     Measure(Box<MeasureStage>),
-    /// Default method with strata, the last pass.
-    Labels(Box<LabelStage>),
     /// Nothing left to do.
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
@@ -80,7 +84,15 @@ struct Rest {
     moments: Charge,
     marginals: Charge,
     measure: Charge,
-    labels: Charge,
+    cells: Charge,
+}
+
+/// What the pass of moments spends, and what it leaves for the last one.
+struct MomentCharges {
+    moments: Charge,
+    /// For the rows of each stratum.
+    sizes: Charge,
+    cells: Charge,
 }
 
 /// Fractional bits of the integer basis.
@@ -126,17 +138,16 @@ impl Fit {
                 let shares = plan.shares.unwrap_or_else(|| match plan.method {
                     Method::Gaussian => Shares::for_gaussian(&facts),
                     _ if plan.public_basis.is_some() => Shares::with_public_basis(&facts),
-                    // Directions that are asked for are measured, however few the rows. Marginals are of the texture.
-                    _ if !plan.texture => Shares::without_marginals(&facts),
-                    _ if plan.dimension.is_some() => Shares::with_directions(&facts),
-                    _ => Shares::for_table(&facts),
+                    // Directions that are asked for are measured, however few the rows.
+                    _ if plan.surveys() => Shares::for_table(&facts),
+                    _ => Shares::with_directions(&facts),
                 });
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = shares;
-                let [centre, spread, contrasts, moments, marginals, measure, labels] =
-                    budget.split([centre, spread, contrasts, moments, marginals, measure, labels])?;
-                let rest = Rest { contrasts, moments, marginals, measure, labels };
+                let Shares { centre, spread, contrasts, moments, marginals, measure, cells } = shares;
+                let [centre, spread, contrasts, moments, marginals, measure, cells] =
+                    budget.split([centre, spread, contrasts, moments, marginals, measure, cells])?;
+                let rest = Rest { contrasts, moments, marginals, measure, cells };
                 Stage::Centre { centre, spread, rest }
             }
             Method::Paper => {
@@ -178,12 +189,13 @@ impl Fit {
     pub fn next_pass(&self) -> Option<Pass> {
         let work = match &self.stage {
             Stage::Centre { .. } => Work::Sums(self.open_coordinates()),
-            Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
+            Stage::Values(stage) => Work::Marginals(stage.spec.clone()),
+            Stage::Moments(stage) => Work::Moments(stage.spec.clone()),
+            Stage::Sites(stage) => Work::Marginals(stage.spec.clone()),
+            Stage::Directions { spec, .. } => Work::Moments(spec.clone()),
             Stage::Contrasts { spec, .. } => Work::Clamped(spec.clone()),
-            Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
-            Stage::Labels(stage) => stage.work(),
             Stage::Done(_) | Stage::Broken => return None,
         };
         let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), work);
@@ -230,12 +242,13 @@ impl Fit {
         self.number += 1;
         let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Centre { centre, spread, rest } => self.absorb_centre(answer, centre, spread, rest),
-            Stage::Moments { centre, spec, rest } => self.absorb_moments(answer, &centre, &spec, rest),
+            Stage::Values(stage) => self.absorb_values(answer, *stage),
+            Stage::Moments(stage) => self.absorb_prior(answer, *stage),
+            Stage::Sites(stage) => self.absorb_sites(answer, *stage),
+            Stage::Directions { centre, spec, rest } => self.absorb_directions(answer, &centre, &spec, rest),
             Stage::Contrasts { centre, spec, rest } => self.absorb_contrasts(answer, &centre, &spec, rest),
-            Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
             Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
-            Stage::Labels(stage) => self.absorb_labels(answer, *stage),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
         // What a stage spent before it failed is spent all the same.

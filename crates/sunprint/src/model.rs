@@ -1,6 +1,5 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
-mod agree;
 mod alternatives;
 mod balance;
 mod calibrate;
@@ -10,7 +9,7 @@ mod draw;
 mod evidence;
 mod file;
 mod grow;
-mod heard;
+mod pool;
 mod settle;
 mod sieve;
 mod verify;
@@ -22,16 +21,16 @@ use crate::source::Layout;
 use crate::subspace::Texture;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use agree::correlations;
 pub(crate) use balance::{Known, balance};
 pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use curve::Curve;
 pub use draw::{BLOCK, Draw};
 pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence, SumEvidence, ValueEvidence};
-pub(crate) use evidence::{EXPLAINED, MOST_COVARIANCES};
+pub(crate) use evidence::{MOST_COVARIANCES, deviation};
 pub use file::MOST_BYTES;
 pub(crate) use grow::grow;
+pub(crate) use pool::{Pool, pool};
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
 pub(crate) use verify::verify;
@@ -61,7 +60,7 @@ pub struct Release {
     #[serde(default)]
     pub settle: Settle,
     /// Which rows are kept: those that pass all of them.
-    #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sieves: Vec<Sieve>,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,

@@ -53,7 +53,7 @@ impl Fit {
         let (spectrum, edge) = spectrum;
         let (spot, settle) = (Spot::Uniform, Settle::default());
         let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new() };
-        self.done(release, &[], None, None)
+        self.done(release, None)
     }
 
     /// How many rows each stratum has: a tree of strata alone, whose counts get the whole charge.

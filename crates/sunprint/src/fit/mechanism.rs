@@ -171,10 +171,8 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
         spot: Spot::Uniform,
         spectrum: Vec::new(),
         edge: 0.0,
-        targets: Vec::new(),
-        one_of: Vec::new(),
-        ground: None,
-        labels: None,
+        known: None,
+        sizes: Vec::new(),
     })
 }
 

@@ -5,6 +5,7 @@ use crate::model::{Evidence, MOST_COVARIANCES, MomentEvidence, Release, StratumE
 use crate::plan::Method;
 use crate::subspace::Covariance;
 use crate::tally::codes::Q;
+use crate::tally::{ClippedMoments, packed_index};
 
 /// A number without the digits that noise has made meaningless: to a sixty-fourth of its deviation.
 pub(super) fn short(x: f64, noise: f64) -> f64 {
@@ -28,21 +29,31 @@ impl Fit {
     }
 
     /// What the moments say of every coordinate, of pairs of them, and of the strata.
-    pub(super) fn note_moments(&mut self, covariance: &Covariance, units: &[f64], radius: u32) {
+    pub(super) fn note_moments(&mut self, covariance: &Covariance, spec: &ClippedMoments) {
+        let scales: Vec<f64> = spec.scores.iter().map(|score| 1.0 / score.stretch()).collect();
+        let units: Vec<f64> = spec.scores.iter().map(|score| f64::from(score.centre) / f64::from(Q)).collect();
         let mean_noise = covariance.mean_noise;
         let covariance_noise = covariance.diagonal_noise / std::f64::consts::SQRT_2;
-        let kept = if covariance.width <= MOST_COVARIANCES { covariance.lower.as_slice() } else { &[] };
+        let d = covariance.width;
+        let entry = |i: usize, j: usize| {
+            let scale = scales[i] * scales[j];
+            short(covariance.lower[packed_index(i, j)] * scale, covariance_noise * scale)
+        };
+        let kept = if d <= MOST_COVARIANCES { d } else { 0 };
         self.evidence.moments = Some(MomentEvidence {
-            centre: units.to_vec(),
-            radius: f64::from(radius) / f64::from(Q),
-            means: units.iter().zip(&covariance.measured).map(|(c, x)| short(c + x, mean_noise)).collect(),
+            means: (0..d).map(|j| short(units[j] + covariance.measured[j] * scales[j], mean_noise * scales[j])).collect(),
+            centre: units,
+            radius: f64::from(spec.radius) / f64::from(Q),
             mean_noise,
-            covariances: kept.iter().map(|&x| short(x, covariance_noise)).collect(),
+            covariances: (0..kept).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect(),
             covariance_noise,
-            variances: covariance.diagonal.iter().map(|&x| short(x, covariance_noise)).collect(),
+            variances: (0..d).map(|j| entry(j, j)).collect(),
             mean_bias: covariance.clipping,
             variance_bias: 0.0,
+            scales: if scales.iter().all(|&scale| scale == 1.0) { Vec::new() } else { scales },
+            limits: spec.scores.iter().map(|score| (score.low, score.high)).collect(),
         });
+        self.evidence.notice_clipping(&self.schema);
         if covariance.strata.len() == self.schema.strata() {
             let n = self.rows as f64;
             let noise = covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) / n;

@@ -119,10 +119,8 @@ impl Fit {
             spot: Spot::Centre,
             spectrum: eigen.values,
             edge: 0.0,
-            targets: Vec::new(),
-            one_of: Vec::new(),
-            ground: None,
-            labels: None,
+            known: None,
+            sizes: Vec::new(),
         })))
     }
 }

@@ -50,9 +50,8 @@ const LEAST_ROWS: usize = 256;
 const RECONCILED: usize = 8;
 
 /// Sets the way in which blocks are settled. `targets` has one entry for each block. Gives what was wanted in the end,
-/// for [`recalibrate`]: of every block, then of every list of columns that exclude one another. The trial has so many times
-/// `fewer` rows than a good one.
-pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target], fewer: u64) -> Vec<Target> {
+/// for [`recalibrate`]: of every block, then of every list of columns that exclude one another.
+pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target]) -> Vec<Target> {
     release.settle = Settle::plain(schema, std::mem::take(&mut release.settle.one_of));
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
@@ -62,7 +61,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     if !wanted {
         return targets.to_vec();
     }
-    let trial = Trial::of(release, schema.width(), fewer);
+    let trial = Trial::of(release, schema.width());
     let one_of = &release.settle.one_of;
     let together = |block: &Block| one_of.iter().any(|one_of| one_of.at.contains(&block.start));
     let complete = |(block, target): (&Block, &Target)| {
@@ -100,7 +99,7 @@ pub(crate) fn recalibrate(release: &mut Release, schema: &Schema, targets: &[Tar
     if targets.iter().all(|target| target.all.is_none()) {
         return;
     }
-    Trial::of(release, schema.width(), 1).settle(release, schema, targets);
+    Trial::of(release, schema.width()).settle(release, schema, targets);
 }
 
 impl Wanted {
@@ -120,8 +119,8 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn of(release: &Release, width: usize, fewer: u64) -> Trial {
-        let rows = ((TRIAL / width.max(1)) as u64 / fewer).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1 / fewer);
+    pub(super) fn of(release: &Release, width: usize) -> Trial {
+        let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
         let draw = Draw::new(release, width, rows, TRIAL_SEED);
         let mut trial = Trial {
             width,

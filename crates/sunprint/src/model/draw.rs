@@ -5,6 +5,7 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
+use super::sieve::{Prepared, Scratch};
 use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
@@ -36,6 +37,8 @@ pub struct Draw<'a> {
     leaves: Vec<Leaf>,
     /// The columns with a deviation of their own.
     noisy: Vec<usize>,
+    /// What looking up cells of the sieves needs.
+    prepared: Vec<Prepared>,
     /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
     means: Vec<Vec<f64>>,
     /// What every row obeys.
@@ -79,7 +82,8 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None }
+        let prepared = release.sieves.iter().map(|sieve| sieve.prepare(release.measure.strata())).collect();
+        Draw { release, width, rows, seed, order, start, leaves, noisy, prepared, means, constraints: None }
     }
 
     /// How many blocks there are.
@@ -112,7 +116,7 @@ impl<'a> Draw<'a> {
             settled.clear();
             settled.extend_from_slice(&out[at..]);
             draw.release.settle_row(stratum, &mut settled, random);
-            let keep = draw.release.keep(stratum, &settled);
+            let keep = draw.keep(stratum, &settled);
             last || keep >= 1.0 || random.unit() < keep
         });
         drawn
@@ -189,7 +193,7 @@ impl<'a> Draw<'a> {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         self.release.settle_row(stratum, &mut out[at..], random);
-        let keep = self.release.keep(stratum, &out[at..]);
+        let keep = self.keep(stratum, &out[at..]);
         let kept = last || keep >= 1.0 || random.unit() < keep;
         if kept {
             self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
@@ -204,7 +208,7 @@ impl<'a> Draw<'a> {
         match &release.frame {
             Frame::Columns { .. } => {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
-                self.add_texture(random, &mut out[at..]);
+                self.add_texture(stratum, random, &mut out[at..]);
             }
             // The order of the random numbers is that of the first format: its models draw what they always drew.
             Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
@@ -216,12 +220,12 @@ impl<'a> Draw<'a> {
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
-                self.add_texture(random, row);
+                self.add_texture(stratum, random, row);
             }
             Frame::Basis { origin, vectors, .. } => {
                 out.resize(at + self.width, 0.0);
                 let row = &mut out[at..];
-                self.add_texture(random, row);
+                self.add_texture(stratum, random, row);
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
@@ -256,20 +260,41 @@ impl<'a> Draw<'a> {
         moves.iter().zip(&texture.gains).for_each(|(&by, gain)| add(row, by, gain));
     }
 
-    fn add_texture(&self, random: &mut Stream, row: &mut [f64]) {
+    fn add_texture(&self, stratum: usize, random: &mut Stream, row: &mut [f64]) {
         let texture = &self.release.texture;
         let mut normals = [0.0; TOGETHER];
-        for directions in texture.directions.chunks(TOGETHER) {
+        let own = texture.within.get(stratum);
+        for directions in own.map_or(&texture.directions, |own| &own.directions).chunks(TOGETHER) {
             random.normals(&mut normals[..directions.len()]);
             directions.iter().zip(normals).for_each(|(direction, weight)| add(row, weight, direction));
         }
-        for columns in self.noisy.chunks(TOGETHER) {
-            random.normals(&mut normals[..columns.len()]);
-            columns.iter().zip(normals).for_each(|(&column, normal)| {
-                row[column] += texture.diagonal[column] * normal;
-            });
+        match own {
+            Some(own) => {
+                for (row, deviations) in row.chunks_mut(TOGETHER).zip(own.diagonal.chunks(TOGETHER)) {
+                    random.normals(&mut normals[..deviations.len()]);
+                    row.iter_mut().zip(deviations).zip(normals).for_each(|((x, deviation), z)| *x += deviation * z);
+                }
+            }
+            None => {
+                for columns in self.noisy.chunks(TOGETHER) {
+                    random.normals(&mut normals[..columns.len()]);
+                    columns.iter().zip(normals).for_each(|(&column, normal)| {
+                        row[column] += texture.diagonal[column] * normal;
+                    });
+                }
+                texture.pulls.iter().for_each(|pull| pull.apply(row));
+            }
         }
-        texture.pulls.iter().for_each(|pull| pull.apply(row));
+    }
+
+    /// The probability with which a settled row is kept.
+    fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
+        if self.prepared.is_empty() {
+            return 1.0;
+        }
+        let mut scratch = Scratch::default();
+        let sieves = self.release.sieves.iter().zip(&self.prepared);
+        sieves.map(|(sieve, prepared)| sieve.keep(prepared, stratum, row, &mut scratch)).product::<f64>().min(1.0)
     }
 }
 
@@ -277,11 +302,6 @@ impl Release {
     /// Makes a free row one that the table could hold.
     pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
         self.settle.apply(stratum, row, random);
-    }
-
-    /// The probability with which a settled row is kept.
-    pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
-        self.sieves.iter().map(|sieve| sieve.keep(stratum, row)).product::<f64>().min(1.0)
     }
 
     /// A place along one side of a cell.

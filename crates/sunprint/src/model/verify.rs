@@ -73,7 +73,7 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
             release.sieves.clear();
             wrong = (0..blocks.len()).collect();
         }
-        let trial = Trial::of(release, schema.width(), 1);
+        let trial = Trial::of(release, schema.width());
         for &number in &wrong {
             let target = targets.get(number).filter(|target| target.all.is_some());
             let target = match target {

@@ -46,6 +46,22 @@ const MOST_EXPLAINED: f64 = 0.9;
 const LEAST_OWN: f64 = 0.1;
 
 impl Blob {
+    /// The directions that clear the edge, each times its deviation, and the coordinates' own variances.
+    pub fn spectral(covariance: &Covariance, margin: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
+        let (d, vectors) = (covariance.width, &covariance.eigen.vectors);
+        let known = covariance.above_edge(margin).min(d);
+        let along = |i: usize| {
+            let deviation = covariance.shrunk(i).sqrt();
+            vectors[i].iter().map(|x| x * deviation).collect()
+        };
+        let directions: Vec<Vec<f64>> = (0..known).map(along).collect();
+        let rest: Vec<f64> = (0..d)
+            .map(|j| covariance.diagonal[j] - directions.iter().map(|f| f[j] * f[j]).sum::<f64>())
+            .collect();
+        let left = leftover(&rest, covariance.diagonal_noise);
+        (directions, left)
+    }
+
     /// What the covariance says.
     ///
     /// *Directions.* `√λ̃_i v_i` over what clears the edge.
@@ -59,14 +75,8 @@ impl Blob {
     /// would put them, `S = Σ_s δ_s²/σ_s² ≤ k − 1`, they keep nothing, and else the part `1 − (k − 1)/S`.
     pub fn of(covariance: &Covariance, tuning: &Tuning) -> Blob {
         let (d, vectors) = (covariance.width, &covariance.eigen.vectors);
-        let known = covariance.above_edge(tuning.edge_margin).min(d);
-        let values: Vec<f64> = (0..known).map(|i| covariance.shrunk(i)).collect();
-        let spread: Vec<f64> =
-            (0..d).map(|j| (0..known).map(|i| values[i] * vectors[i][j] * vectors[i][j]).sum()).collect();
-        let rest: Vec<f64> = covariance.diagonal.iter().zip(&spread).map(|(all, known)| all - known).collect();
-        let left = leftover(&rest, covariance.diagonal_noise);
-        let directions = (0..known).map(|i| vectors[i].iter().map(|x| x * values[i].sqrt()).collect()).collect();
-
+        let (directions, left) = Blob::spectral(covariance, tuning.edge_margin);
+        let values: Vec<f64> = (0..directions.len()).map(|i| covariance.shrunk(i)).collect();
         let common = left.iter().sum::<f64>() / d as f64;
         let whole = values.iter().sum::<f64>() + left.iter().sum::<f64>();
         let strata = covariance.centred_strata();
