@@ -132,10 +132,10 @@ impl Receipt {
         self.stage("centre", shares.centre, whole, &on("cube mechanism", "column sums"));
         self.stage("spread", shares.spread, whole, &on("discrete Laplace noise", "the total square"));
         self.stage("contrasts", shares.contrasts, whole, &on("cube mechanism", "clamped sums of strata"));
-        self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
         self.stage("marginals", shares.marginals, whole, &on("discrete Laplace noise", "the values of each column"));
+        self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
         self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
-        self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of a tree"));
+        self.stage("cells", shares.cells, whole, &on("discrete Laplace noise", "sites and the leaves of a tree"));
     }
 
     /// The sentence that says what is promised.

@@ -57,7 +57,7 @@ pub fn few_rows(pair: Neighbours, terms: Terms) -> Trial {
 /// The default method with marginals, which five rows would not have on their own.
 pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
     let shares =
-        Shares { centre: 1000, spread: 500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
+        Shares { centre: 1500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }
@@ -65,7 +65,7 @@ pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
 
 /// The default method with a tree of labels, which so few rows would not have on their own.
 pub fn with_labels(pair: Neighbours, terms: Terms) -> Trial {
-    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, labels: 5000, ..Shares::default() };
+    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, cells: 5000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, labels", trial.name), runs: FEWEST_RUNS, ..trial }

@@ -37,7 +37,7 @@ impl Fit {
             return Ok(self.complete(release, &targets));
         }
         let (width, strata) = (self.schema.width(), self.schema.strata());
-        let plan = CellPlan::of(self.rows, width, strata, equivalent_epsilon(&charge));
+        let plan = CellPlan::of_share(self.rows, width, strata, equivalent_epsilon(&charge));
         let pool = pool(&release, &self.schema, plan.pool(width));
         let mut histograms = Vec::new();
         if plan.sites > 0 {

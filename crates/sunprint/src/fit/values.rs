@@ -78,7 +78,7 @@ impl Fit {
             HistogramShare { cells, weight: ((1024.0 * (cells as f64).sqrt()) as u64).max(1) }
         };
         let shares: Vec<HistogramShare> = spec.histograms.iter().map(share).collect();
-        let released = self.kernel.histograms("values", counts, &shares, charge)?.into_inner();
+        let released = self.kernel.histograms("marginals", counts, &shares, charge)?.into_inner();
         let mut rest_of = released.counts.as_slice();
         let counts: Vec<Vec<f64>> = spec
             .histograms

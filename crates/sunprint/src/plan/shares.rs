@@ -1,6 +1,8 @@
 //! How the budget is divided between the stages.
 
+use super::as_float;
 use crate::error::{Error, Kind, Result};
+use crate::privacy::{Charge, Privacy};
 use crate::schema::{Block, Form, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,12 @@ impl Facts {
         difficulty(self.rows, self.width, self.epsilon)
     }
 
+    /// Whether the values of columns are counted.
+    pub(crate) fn counts_values(&self) -> bool {
+        let counts = 2.0 * self.columns as f64 * f64::from(CELLS).sqrt();
+        self.columns > 0 && counts / (QUARTER * self.epsilon * self.rows as f64) <= POOR
+    }
+
     /// Whether there are so few rows that directions cannot be found, and all goes into means.
     ///
     /// The moments measure d² numbers at once, the contrasts of k strata (k − 1) d: with few strata these are heard long
@@ -74,41 +82,129 @@ pub struct Shares {
     pub marginals: u64,
     /// The cell counts: the shape in those directions.
     pub measure: u64,
-    /// The strata in the leaves of a tree: where each of them prevails.
-    pub labels: u64,
+    /// Sites, and the strata in the leaves of a tree: where rows really are.
+    pub cells: u64,
 }
 
 /// Cells of a column's histogram, for predictions.
 pub(crate) const CELLS: u32 = 32;
-/// No histogram of numbers has more cells than this.
-const MOST_CELLS: usize = 61;
-/// Marginals with more counts are never tallied.
+/// A histogram has as many cells as leave this many deviations of its noise for each, within limits.
+const NOISES_A_CELL: f64 = 4.0;
+const FEWEST_CELLS: f64 = 16.0;
+const MOST_CELLS: f64 = 256.0;
+/// Values with more counts are never tallied.
 const MOST_COUNTS: usize = 1 << 26;
-/// The error of a histogram that is good enough, as a part of its rows: of all rows, and of a stratum's.
-const GOOD: (f64, f64) = (0.025, 0.1);
-/// The part of the rows that may have another category, on average over the columns of categories.
-const GOOD_CATEGORIES: f64 = 0.016;
-/// The error of a histogram of all rows from which on it does not pay.
-const POOR: f64 = 0.03;
-/// Histograms get at least and at most this, where they get anything.
-const LEAST_FOR_MARGINALS: f64 = 0.1;
-const MOST_FOR_MARGINALS: f64 = 0.3;
-/// The measure's part of what centre and spread, marginals and labels leave.
+/// Values are counted where a quarter of the budget brings the error of a column's distribution below this.
+const POOR: f64 = 0.06;
+const QUARTER: f64 = 0.25;
+/// The measure's part of what centre and spread leave, where directions are asked for.
 const MEASURE: f64 = 0.15;
-/// Leaves of the tree of labels have so many rows for one deviation of their noise, on average.
+/// What counts the rows of strata, where there are several.
+const SIZES: f64 = 0.03;
+/// Rows for each site, times the ε of the sites.
+const ROWS_A_SITE: f64 = 12.0;
+/// No more sites are ever proposed.
+const MOST_SITES: f64 = 16_384.0;
+/// Sites pay where εn is at least so many times the coordinates.
+const ROWS_A_COORDINATE: f64 = 500.0;
+/// Leaves of the tree of questions have so many rows for one deviation of their noise, on average.
 const ROWS_FOR_NOISE: f64 = 20.0;
 /// They do not pay where a stratum has fewer rows for one deviation, on average.
 const FEW_FOR_NOISE: f64 = 40.0;
-/// So many leaves are good, and more are never grown.
-const GOOD_LEAVES: f64 = 32.0;
-const MOST_LEAVES: f64 = 4096.0;
-/// The labels get at least and at most this, where they get anything.
-const LEAST_FOR_LABELS: f64 = 0.1;
-const MOST_FOR_LABELS: f64 = 0.15;
-/// More strata have no tree of labels.
+const MOST_LEAVES: f64 = 1024.0;
+/// More strata have no tree of questions.
 const MOST_LABELS: usize = 64;
+/// What sites, or questions alone, get.
+const FOR_SITES: f64 = 0.4;
+const FOR_QUESTIONS: f64 = 0.15;
 /// More strata have no contrasts: they would be noise.
 const MOST_CONTRASTS: usize = 16;
+/// Strata have moments of their own where the edge of all their noise is below this part of the variance.
+const APART: f64 = 0.15;
+
+/// Which cells the last pass counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CellPlan {
+    /// Sites; none where they do not pay.
+    pub sites: usize,
+    /// Leaves of the tree of questions; none where there is none.
+    pub leaves: usize,
+}
+
+impl CellPlan {
+    /// What is counted of so many rows with an ε for all of it.
+    pub fn of(rows: u64, width: usize, strata: usize, epsilon: f64) -> CellPlan {
+        let n = rows as f64;
+        // Sites and questions share the pass, if there are both.
+        let asks = (2..=MOST_LABELS).contains(&strata);
+        let noise = |parts: f64| 8.0_f64.sqrt() * parts / epsilon;
+        let heard = |parts: f64| n / strata as f64 / noise(parts) >= FEW_FOR_NOISE;
+        let sites = epsilon * n >= FOR_SITES * ROWS_A_COORDINATE * width as f64;
+        let parts = if sites && asks && heard(2.0) { 2.0 } else { 1.0 };
+        let leaves = if asks && heard(parts) { (n / (ROWS_FOR_NOISE * noise(parts))).clamp(2.0, MOST_LEAVES) } else { 0.0 };
+        let wanted = (epsilon / parts * n / ROWS_A_SITE).clamp(2.0, MOST_SITES);
+        CellPlan { sites: if sites { wanted as usize } else { 0 }, leaves: leaves as usize }
+    }
+
+    /// The same for a share that is there already and must be spent on something: a few sites, where nothing pays.
+    pub fn of_share(rows: u64, width: usize, strata: usize, epsilon: f64) -> CellPlan {
+        let plan = CellPlan::of(rows, width, strata, epsilon);
+        let few = (epsilon * rows as f64 / ROWS_A_SITE).clamp(2.0, MOST_SITES) as usize;
+        if plan.is_empty() { CellPlan { sites: few, leaves: 0 } } else { plan }
+    }
+
+    /// Rows of the pool from which the cells are proposed: some for each of them, as far as memory reaches.
+    pub fn pool(&self, width: usize) -> usize {
+        let wanted = (8 * self.sites).max(64 * self.leaves).max(1 << 15);
+        wanted.min((1 << 24) / width.max(1)).max(2048)
+    }
+
+    /// In words.
+    pub fn describe(&self) -> String {
+        match (self.sites, self.leaves) {
+            (0, leaves) => format!("the leaves of a tree of at most {leaves} questions"),
+            (sites, 0) => format!("about {sites} sites"),
+            (sites, leaves) => format!("about {sites} sites, and the leaves of a tree of at most {leaves} questions"),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sites == 0 && self.leaves < 2
+    }
+}
+
+/// Whether strata have moments of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Apart {
+    pub rows: u64,
+    pub width: usize,
+    pub strata: usize,
+}
+
+impl Apart {
+    /// With an ε for the moments. All k together have √k times the noise of one: an edge of `3.33 √k p R/(ε n)`, where R is
+    /// about twice the variance of all columns together.
+    pub fn pays(&self, epsilon: f64) -> bool {
+        let Apart { rows, width, strata } = *self;
+        let edge = 3.33 * (strata as f64).sqrt() * (width + 1) as f64 * 2.2 / (epsilon * rows as f64);
+        (2..=MOST_LABELS).contains(&strata) && edge < APART
+    }
+}
+
+/// The ε that pure noise of the same deviation would take: a charge itself, or that of Gaussian noise, for which
+/// `1/√(2ρ) = √2/ε`.
+pub(crate) fn equivalent_epsilon(charge: &Charge) -> f64 {
+    let amount = as_float(&charge.amount());
+    match charge.privacy() {
+        Privacy::Pure => amount,
+        Privacy::Concentrated => 2.0 * amount.sqrt(),
+    }
+}
+
+/// How many cells a histogram has whose counts have a noise of this deviation.
+pub(crate) fn cells_for(rows: u64, noise: f64) -> usize {
+    (rows as f64 / (NOISES_A_CELL * noise)).clamp(FEWEST_CELLS, MOST_CELLS) as usize
+}
 
 impl Shares {
     /// What the shares add up to.
@@ -116,45 +212,42 @@ impl Shares {
 
     /// The default shares for a table.
     ///
-    /// *Marginals.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with
-    /// B cells an error of about `b √B/n`. Categories are in no order, so their errors do not cancel: of B of them, each
-    /// wrong by b on average, a part `b B/(2n)` of the rows is in another one. They get what makes that small, and
-    /// nothing if too much would be needed.
-    ///
-    /// *Labels.* A leaf's count has noise of deviation `σ = √8/ε₃`. They get what makes a good number of leaves with many
-    /// rows for each σ, within limits, and nothing if the strata have too few.
-    ///
-    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
-    /// grows as √d: so its share grows with the *difficulty* `d/(εn)`, from a floor at large n to a half at small n.
-    ///
-    /// *Measure and moments.* A fixed part of what is left is for the shape; the moments, which bring the directions, the
-    /// correlations and the strata's means, have the rest.
-    ///
     /// *Few rows.* Nothing but means can be heard: the centre gets more than half, the contrasts of strata the rest.
     ///
-    /// How the constants were chosen, and how little that proves: `docs/shares.md`.
+    /// *Values.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with B
+    /// cells an error of about `b √B/n`. They are counted where that is small enough, and then say how wide columns are, so
+    /// that no spread is asked for.
+    ///
+    /// *Cells.* Sites where there are rows enough for every coordinate, questions where there are strata.
+    ///
+    /// *Moments.* They bring how columns go together and the strata's means, and have the rest.
     pub fn for_table(facts: &Facts) -> Shares {
-        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::with_directions(facts) }
+        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::for_survey(facts) }
     }
 
-    /// The same, but with directions, however few the rows.
+    fn for_survey(facts: &Facts) -> Shares {
+        let values = if facts.counts_values() { QUARTER } else { 0.0 };
+        let sizes = if facts.strata > 1 { SIZES } else { 0.0 };
+        let cells_of = |share: f64| CellPlan::of(facts.rows, facts.width, facts.strata, share * facts.epsilon);
+        let cells = match (cells_of(FOR_SITES), cells_of(FOR_QUESTIONS)) {
+            (plan, _) if plan.sites > 0 => FOR_SITES,
+            (_, plan) if !plan.is_empty() => FOR_QUESTIONS,
+            // Where rows turn out to lie in a plane, they are counted there.
+            _ => MEASURE,
+        };
+        let lines = facts.difficulty() * facts.lines as f64 / facts.width.max(1) as f64;
+        let whole = 1.0 - values - sizes - cells;
+        let centre = if facts.lines == 0 { 0.0 } else { (16.0 * lines).clamp(0.06, 0.5 * whole) };
+        let spread = if facts.lines == 0 || values > 0.0 { 0.0 } else { (2.0 * lines).clamp(0.02, 0.06) };
+        Shares::from_parts([centre, spread, sizes, values, cells])
+    }
+
+    /// The shares where directions are asked for.
     pub fn with_directions(facts: &Facts) -> Shares {
-        Shares::beside(facts, Shares::for_marginals(facts), Shares::for_labels(facts))
-    }
-
-    /// The same without marginals, which only a model with texture can follow.
-    pub fn without_marginals(facts: &Facts) -> Shares {
-        Shares::beside(facts, 0.0, 0.0)
-    }
-
-    fn beside(facts: &Facts, marginals: f64, labels: f64) -> Shares {
-        let difficulty = facts.difficulty();
-        let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
-        let whole = 1.0 - marginals - labels;
-        let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
-        let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
-        let measure = (whole - centre - spread) * MEASURE;
-        Shares::from_parts([centre, spread, measure, marginals, labels])
+        let lines = facts.difficulty() * facts.lines as f64 / facts.width.max(1) as f64;
+        let centre = if facts.lines == 0 { 0.0 } else { (16.0 * lines).clamp(0.06, 0.50) };
+        let spread = if facts.lines == 0 { 0.0 } else { (2.0 * lines).clamp(0.02, 0.06) };
+        Shares::from_parts([centre, spread, (1.0 - centre - spread) * MEASURE, 0.0, 0.0])
     }
 
     fn for_few_rows(facts: &Facts) -> Shares {
@@ -170,33 +263,6 @@ impl Shares {
             (0, ..) => Shares { contrasts: contrasts + left, measure, ..Shares::default() },
             _ => Shares { centre: left, spread, contrasts, measure, ..Shares::default() },
         }
-    }
-
-    /// The part of the budget for marginals.
-    fn for_marginals(facts: &Facts) -> f64 {
-        let needed =
-            |rows: f64, good: f64| 2.0 * facts.columns as f64 * f64::from(CELLS).sqrt() / (good * rows * facts.epsilon);
-        let rows = facts.rows as f64;
-        if facts.columns == 0 || needed(rows, POOR) > MOST_FOR_MARGINALS {
-            return 0.0;
-        }
-        let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
-        let (listed, values) = (facts.listed.0.max(1) as f64, facts.listed.1 as f64);
-        let of_categories = facts.columns as f64 * (values / listed) / (GOOD_CATEGORIES * rows * facts.epsilon);
-        // With very many rows less would do for the large strata, but not for the small ones.
-        needed(rows, GOOD.0).max(of_strata).max(of_categories).clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS)
-    }
-
-    /// The part of the budget for labels: what makes a good number of leaves, within limits, and nothing if they would be
-    /// too few.
-    fn for_labels(facts: &Facts) -> f64 {
-        let noise = |share: f64| 8.0_f64.sqrt() / (share * facts.epsilon);
-        let leaves = |share: f64| facts.rows as f64 / (ROWS_FOR_NOISE * noise(share));
-        let few = facts.rows as f64 / facts.strata as f64 / noise(MOST_FOR_LABELS) < FEW_FOR_NOISE;
-        if !(2..=MOST_LABELS).contains(&facts.strata) || few {
-            return 0.0;
-        }
-        (GOOD_LEAVES / leaves(1.0)).clamp(LEAST_FOR_LABELS, MOST_FOR_LABELS)
     }
 
     /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
@@ -222,15 +288,15 @@ impl Shares {
     fn from_parts(parts: [f64; 5]) -> Shares {
         let whole = Shares::WHOLE as f64;
         let part = |share: f64| (share * whole).round() as u64;
-        let [centre, spread, measure, marginals, labels] = parts.map(part);
-        let moments = Shares::WHOLE - centre - spread - measure - marginals - labels;
-        Shares { centre, spread, moments, marginals, measure, labels, contrasts: 0 }
+        let [centre, spread, measure, marginals, cells] = parts.map(part);
+        let moments = Shares::WHOLE - centre - spread - measure - marginals - cells;
+        Shares { centre, spread, moments, marginals, measure, cells, contrasts: 0 }
     }
 
     /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self, facts: &Facts) -> Result<()> {
-        let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = *self;
-        let parts = [centre, spread, contrasts, moments, marginals, measure, labels];
+        let Shares { centre, spread, contrasts, moments, marginals, measure, cells } = *self;
+        let parts = [centre, spread, contrasts, moments, marginals, measure, cells];
         let sum: u128 = parts.map(u128::from).iter().sum();
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
@@ -238,7 +304,8 @@ impl Shares {
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
         }
-        let open = facts.lines == 0 || centre > 0 && spread > 0;
+        // Where values are counted these say how wide columns are.
+        let open = facts.lines == 0 || centre > 0 && (spread > 0 || marginals > 0);
         let strata = facts.strata == 1 || measure > 0;
         let either = moments == 0 || contrasts == 0;
         if !open || !strata || !either {
@@ -248,16 +315,15 @@ impl Shares {
             ));
         }
         // A share that nothing spends would be promised and wasted.
-        let shape = moments > 0 && measure > 0;
         let spent = (facts.lines > 0 || centre == 0 && spread == 0)
             && (facts.strata > 1 || contrasts == 0)
-            && (facts.strata > 1 || measure == 0 || shape)
-            && (facts.columns > 0 && shape || marginals == 0)
-            && (facts.strata > 1 && shape || labels == 0);
+            && (facts.columns > 0 && moments > 0 || marginals == 0)
+            && (moments > 0 || cells == 0)
+            && (spread == 0 || marginals == 0);
         if !spent {
             return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
-                "contrasts and labels need strata, labels and marginals need moments and a measure, and centre and \
-                 spread need numbers",
+                "contrasts need strata, values and cells need moments, values need no spread, and centre and spread need \
+                 numbers",
             ));
         }
         Ok(())
@@ -274,13 +340,8 @@ pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
 /// How many counts the marginals of a table may need: what will be counted depends on released numbers, but is never
 /// more. A share for counts that are then too many would be promised and not spent.
 fn most_counts(schema: &Schema) -> usize {
-    let most = |block: &Block| if block.form == Form::OneHot { block.len } else { MOST_CELLS * schema.strata() };
+    let most = |block: &Block| if block.form == Form::OneHot { block.len } else { 300 * schema.strata() };
     schema.blocks().iter().filter(|block| counted(schema, block)).map(most).sum()
-}
-
-/// How many leaves the tree of labels may have when its counts have a noise of this deviation.
-pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
-    (rows as f64 / (ROWS_FOR_NOISE * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
