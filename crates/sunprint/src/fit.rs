@@ -142,6 +142,7 @@ impl Fit {
                     _ if plan.surveys() => Shares::for_table(&facts),
                     _ => Shares::with_directions(&facts),
                 });
+                let shares = lab(shares);
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
                 let Shares { centre, spread, contrasts, moments, marginals, measure, cells } = shares;
@@ -324,4 +325,17 @@ pub(crate) fn scalar_noise(sensitivity: f64, amount: f64, privacy: Privacy) -> f
         Privacy::Pure => std::f64::consts::SQRT_2 * sensitivity / amount,
         Privacy::Concentrated => sensitivity / (2.0 * amount).sqrt(),
     }
+}
+
+// LAB: remove.
+fn lab(shares: Shares) -> Shares {
+    let Ok(text) = std::env::var("SUNPRINT_LAB") else { return shares };
+    let v: Vec<u64> = text.split(',').map(|x| x.parse().unwrap()).collect();
+    if shares.contrasts > 0 {
+        return shares;
+    }
+    let spread = if v[3] > 0 { 0 } else { v[1] };
+    let measure = if shares.measure > 0 { v[4] } else { 0 };
+    let moments = 10_000 - v[0] - spread - v[3] - measure - v[5];
+    Shares { centre: v[0], spread, contrasts: 0, moments, marginals: v[3], measure, cells: v[5] }
 }

@@ -3,6 +3,7 @@
 mod alternatives;
 mod balance;
 mod calibrate;
+mod candidates;
 mod constraints;
 mod curve;
 mod draw;
@@ -33,6 +34,7 @@ pub(crate) use grow::grow;
 pub(crate) use pool::{Pool, pool};
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
+pub(crate) use sieve::short;
 pub(crate) use verify::verify;
 
 /// A finished release.
@@ -59,13 +61,21 @@ pub struct Release {
     /// How a drawn row becomes one that the table could hold.
     #[serde(default)]
     pub settle: Settle,
-    /// Which rows are kept: those that pass all of them.
+    /// How much candidates weigh: the product of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sieves: Vec<Sieve>,
+    /// How many candidates there are, of which rows are drawn, where there are sieves.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub pool: u64,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.
     pub edge: f64,
+}
+
+/// Whether there are no candidates.
+fn is_none(pool: &u64) -> bool {
+    *pool == 0
 }
 
 /// Where the box stands.

@@ -154,7 +154,7 @@ impl Fit {
             agree_on_sizes(&mut measure, &sizes, noise, self.rows);
         }
         let (settle, sieves) = (Settle::default(), Vec::new());
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves, pool: 0 };
         let known = known.as_ref().map(|(means, noise)| Known { means, noise: *noise });
         Ok(self.done(release, known))
     }

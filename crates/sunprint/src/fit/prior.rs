@@ -137,10 +137,9 @@ impl Fit {
         }
         self.receipt.dimension = Some(blob.directions.len());
         self.receipt.cells = Some("none yet".to_string());
-        let own = clouds::of_strata(&covariance, &seconds, &blob, self.plan.tuning.edge_margin);
         let (release, targets) = match targets {
-            Some(targets) => self.bent(&covariance, &spec, blob, own, measure, targets),
-            None => self.plain(&covariance, &centre, blob, own, measure),
+            Some(targets) => self.bent(&covariance, &seconds, &spec, blob, measure, targets),
+            None => self.plain(&covariance, &seconds, &centre, blob, measure),
         };
         let spectrum = (covariance.eigen.values, covariance.edge);
         let release = Release { spectrum: spectrum.0, edge: spectrum.1, ..release };
@@ -151,11 +150,12 @@ impl Fit {
     fn plain(
         &self,
         covariance: &Covariance,
+        seconds: &[Vec<f64>],
         centre: &Centre,
         blob: Blob,
-        own: Vec<Cloud>,
         measure: Measure,
     ) -> (Release, Vec<Target>) {
+        let own = clouds::of_strata(covariance, seconds, &blob, self.plan.tuning.edge_margin);
         let units = centre.units();
         let means: Vec<f64> = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
         let ones = vec![1.0; self.schema.width()];
@@ -173,9 +173,9 @@ impl Fit {
     fn bent(
         &self,
         covariance: &Covariance,
+        seconds: &[Vec<f64>],
         spec: &ClippedMoments,
-        blob: Blob,
-        own: Vec<Cloud>,
+        mut blob: Blob,
         measure: Measure,
         targets: Vec<Target>,
     ) -> (Release, Vec<Target>) {
@@ -185,11 +185,26 @@ impl Fit {
             .map(|(score, offset)| f64::from(score.centre) / f64::from(Q) + offset / score.stretch())
             .collect();
         let shares = covariance.stratum_shares();
-        let targets = self.complete_targets(targets, &blob, &means, &stretches);
         let common = Cloud { directions: blob.directions.clone(), left: blob.left.clone() };
-        let responses: Vec<Response> = (blocks.iter().zip(&targets))
-            .flat_map(|(block, target)| responses(block, target.all.as_ref(), &spec.scores, &common))
+        let slopes: Vec<f64> = (blocks.iter().zip(&targets))
+            .flat_map(|(block, target)| {
+                let two = self.two_values(block, target, means[block.start]);
+                responses(block, two.as_ref().or(target.all.as_ref()), &spec.scores, &common)
+            })
+            .map(|response| response.slope().max(1e-9))
             .collect();
+        if std::env::var("LAB_SHIFT").is_ok() { blob.shifts = clouds::shifts(covariance, &slopes); }
+        let own = clouds::of_strata(covariance, seconds, &blob, self.plan.tuning.edge_margin);
+        let targets = self.complete_targets(targets, &blob, &means, &stretches);
+        let of = |stratum: Option<usize>, cloud: &Cloud| -> Vec<Response> {
+            let wanted = |target: &'_ Target| {
+                let own = stratum.and_then(|s| target.strata.get(s)).and_then(Option::as_ref);
+                own.or(target.all.as_ref()).cloned()
+            };
+            let each = blocks.iter().zip(&targets);
+            each.flat_map(|(block, target)| responses(block, wanted(target).as_ref(), &spec.scores, cloud)).collect()
+        };
+        let responses = of(None, &common);
         let unit = vec![1.0; responses.len()];
         // Angles are not bent: they stay in units.
         let angle = |j: usize| blocks.iter().any(|block| block.form == Form::Circle && (block.start..block.start + 2).contains(&j));
@@ -200,28 +215,29 @@ impl Fit {
             left: cloud.left.iter().zip(&scale).map(|(x, s)| x * s * s).collect(),
         };
         let shift = |shift: &Vec<f64>| -> Vec<f64> {
-            let one = |(j, x): (usize, &f64)| {
-                let slope = responses[j].slope().max(1e-9);
-                scale[j] * (x / slope).clamp(-FARTHEST_SHIFT, FARTHEST_SHIFT)
-            };
+            let one = |(j, x): (usize, &f64)| scale[j] * (x / slopes[j]).clamp(-FARTHEST_SHIFT, FARTHEST_SHIFT);
             shift.iter().enumerate().map(one).collect()
         };
-        let latent = scaled(common.unbent(&responses, &unit));
+        let known: Vec<f64> = responses.iter().map(Response::variance).collect();
+        let latent = scaled(common.unbent(&responses, &unit, &known));
         let shifts = blob.shifts.iter().map(shift).collect();
         let whole = Blob::new(latent.directions, latent.left, shifts, &shares);
         // In a stratum of its own a number varies less than in all together, unless its values were counted there.
-        let within = |cloud: &Cloud| {
+        let within = |(s, cloud): (usize, &Cloud)| {
+            let responses = of(Some(s), cloud);
             let variance = |block: &Block, target: &Target, j: usize| {
                 let together = block.form == Form::Line && j == block.start && target.strata.is_empty();
                 let part = cloud.variance(j) / responses[j].variance().max(f64::MIN_POSITIVE);
                 if together && strata > 1 { part.clamp(0.01, 1.5) } else { 1.0 }
             };
             let variances: Vec<f64> = (blocks.iter().zip(&targets))
-                .flat_map(|(block, target)| (block.start..block.end()).map(move |j| variance(block, target, j)))
+                .flat_map(|(block, target)| (block.start..block.end()).map(move |j| (block, target, j)))
+                .map(|(block, target, j)| variance(block, target, j))
                 .collect();
-            scaled(cloud.unbent(&responses, &variances)).within()
+            let known: Vec<f64> = responses.iter().zip(&variances).map(|(of, v)| v * of.variance()).collect();
+            scaled(cloud.unbent(&responses, &variances, &known)).within()
         };
-        let within = if strata > 1 { own.iter().map(within).collect() } else { Vec::new() };
+        let within = if strata > 1 { own.iter().enumerate().map(within).collect() } else { Vec::new() };
         let origin = (0..means.len()).map(|j| if angle(j) { means[j] } else { 0.0 }).collect();
         let one_of = self.exclusive(covariance, &means, &stretches);
         let alternatives: Vec<Target> = one_of.iter().map(|one_of| of_columns(one_of, &blocks, &targets)).collect();
@@ -244,16 +260,12 @@ impl Fit {
         let strata = if blob.shifts.len() > 1 { blob.shifts.len() } else { 0 };
         for (block, target) in self.schema.blocks().iter().zip(&mut targets) {
             let at = block.start;
-            let two = |mean: f64| {
-                let mean = mean.clamp(0.0, 1.0);
-                let piece = |at: f64, share: f64| Piece { low: at, high: at, share };
-                Wanted { pieces: vec![piece(0.0, 1.0 - mean), piece(1.0, mean)], absent: 0.0 }
-            };
+            if let Some(two) = self.two_values(block, target, means[at]) {
+                let own = |s: usize| Some(two_parts(means[at] + of_stratum(s, at)));
+                *target = Target { all: Some(two), strata: (0..strata).map(own).collect() };
+                continue;
+            }
             match (&target.all, block.form) {
-                (None, Form::Line) if self.schema.columns[block.column].kind.values() == Some(2) && !block.absence => {
-                    target.all = Some(two(means[at]));
-                    target.strata = (0..strata).map(|s| Some(two(means[at] + of_stratum(s, at)))).collect();
-                }
                 (Some(all), Form::OneHot) => {
                     let own = |s: usize| {
                         let part = |(c, piece): (usize, &Piece)| piece.share + of_stratum(s, at + c) / hot;
@@ -266,6 +278,12 @@ impl Fit {
             }
         }
         targets
+    }
+
+    /// What is wanted of a block of two values, whose mean says all of them; nothing for other blocks.
+    fn two_values(&self, block: &Block, target: &Target, mean: f64) -> Option<Wanted> {
+        let two = self.schema.columns[block.column].kind.values() == Some(2) && !block.absence;
+        (two && block.form == Form::Line && target.all.is_none()).then(|| two_parts(mean))
     }
 
     /// Columns of two values that exclude one another.
@@ -290,10 +308,18 @@ impl Fit {
             spot: Spot::Uniform,
             settle: Settle::plain(&self.schema, one_of),
             sieves: Vec::new(),
+            pool: 0,
             spectrum: Vec::new(),
             edge: 0.0,
         }
     }
+}
+
+/// Two values of which the upper one has a part.
+fn two_parts(part: f64) -> Wanted {
+    let part = part.clamp(0.0, 1.0);
+    let piece = |at: f64, share: f64| Piece { low: at, high: at, share };
+    Wanted { pieces: vec![piece(0.0, 1.0 - part), piece(1.0, part)], absent: 0.0 }
 }
 
 /// How far the coordinates of a block reach.

@@ -160,7 +160,7 @@ impl Fit {
         let found: f64 = (0..above).map(|i| covariance.shrunk(i)).sum();
         let noise = covariance.diagonal_noise * (covariance.width as f64).sqrt();
         let few = (1..=tuning.most_dimensions).contains(&above) && 2 * above < covariance.width;
-        few && covariance.trace - found < 2.0 * noise
+        few && self.schema.strata() == 1 && covariance.trace - found < 2.0 * noise
     }
 
     /// Rows of a plane: they are counted there, and nothing is drawn beside it.

@@ -9,7 +9,7 @@ use super::{Fit, Stage};
 use crate::error::Result;
 use crate::infer::hear;
 use crate::infer::sites::{factors, propose};
-use crate::model::{Pool, Release, Sieve, Target, deviation, grow, pool, recalibrate};
+use crate::model::{Pool, Release, Sieve, Target, deviation, grow, pool, recalibrate, short};
 use crate::plan::{CellPlan, equivalent_epsilon};
 use crate::privacy::{Charge, HistogramShare, Sensitive};
 use crate::tally::{Answer, ClippedMoments, Histogram, Marginals};
@@ -76,7 +76,7 @@ impl Fit {
                     let (expected, seen) = pool.expect(&cells, counts.len(), &rows);
                     let factors = factors(&sites, &counts, &expected, &seen, noise);
                     pool.correct(&cells, &factors);
-                    release.sieves.push(Sieve::Sites { sites, keep: factors });
+                    release.sieves.push(Sieve::Sites { sites, weights: short(factors) });
                 }
                 Histogram::Tree(forks) => {
                     let leaves = forks.leaves();
@@ -84,13 +84,13 @@ impl Fit {
                     let (expected, seen) = pool.expect(&cells, counts.len(), &rows);
                     let factors = of_leaves(&counts, &expected, &seen, noise);
                     pool.correct(&cells, &factors);
-                    let keep = factors.chunks_exact(leaves).map(<[f64]>::to_vec).collect();
-                    release.sieves.push(Sieve::Tree { forks, keep });
+                    let weights = short(factors).chunks_exact(leaves).map(<[f64]>::to_vec).collect();
+                    release.sieves.push(Sieve::Tree { forks, weights });
                 }
                 Histogram::Line { .. } | Histogram::Hot { .. } => {}
             }
         }
-        Sieve::normalise(&mut release.sieves, &pool, strata);
+        release.pool = pool.rows() as u64;
         recalibrate(&mut release, &self.schema, &targets);
         Ok(self.complete(release, &targets))
     }

@@ -64,8 +64,8 @@ impl Fit {
 
     /// Noisy counts of every cell, then the moments of rows that are read by what was found.
     ///
-    /// *Shares.* A histogram of B cells has an error of B times the noise of one, so it gets a weight of √B: the sum of the
-    /// errors is then least.
+    /// *Shares.* B categories have an error of B times the noise of one; of B cells along a line errors cancel, and √B is
+    /// left. So a histogram gets the root of that as its weight: the sum of the errors is then least.
     pub(super) fn absorb_values(&mut self, answer: Sensitive<Answer>, stage: ValueStage) -> Result<Stage> {
         let ValueStage { spec, charge, centre, rest } = stage;
         let counts = answer.map(|answer| match answer {
@@ -75,7 +75,8 @@ impl Fit {
         let strata = self.schema.strata();
         let share = |histogram: &Histogram| {
             let cells = histogram.size(strata);
-            HistogramShare { cells, weight: ((1024.0 * (cells as f64).sqrt()) as u64).max(1) }
+            let error = if matches!(histogram, Histogram::Line { .. }) { 0.25 } else { 0.5 };
+            HistogramShare { cells, weight: (1024.0 * (cells as f64).powf(error)) as u64 }
         };
         let shares: Vec<HistogramShare> = spec.histograms.iter().map(share).collect();
         let released = self.kernel.histograms("marginals", counts, &shares, charge)?.into_inner();

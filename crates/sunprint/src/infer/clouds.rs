@@ -33,8 +33,8 @@ impl Cloud {
     }
 
     /// The same cloud before its coordinates are bent: a Gaussian whose coordinates have variances `v`, and whose bent
-    /// coordinates go together as those of this one do.
-    pub fn unbent(&self, responses: &[Response], variances: &[f64]) -> Cloud {
+    /// coordinates go together as those of this one do. `whole` are the variances of scores, as far as they are known.
+    pub fn unbent(&self, responses: &[Response], variances: &[f64], whole: &[f64]) -> Cloud {
         let d = self.left.len();
         let mut together = vec![0.0; d * d];
         for f in &self.directions {
@@ -49,7 +49,7 @@ impl Cloud {
                 together[i * d + j] = r;
                 together[j * d + i] = r;
             }
-            let common = together[i * d + i] / self.variance(i).max(f64::MIN_POSITIVE);
+            let common = together[i * d + i] / whole[i].max(f64::MIN_POSITIVE);
             together[i * d + i] = common.clamp(0.0, MOST_COMMON) * variances[i];
         }
         let pairs = eigen::symmetric(&together, d);
@@ -69,6 +69,27 @@ impl Cloud {
         }
         Cloud { directions, left }
     }
+}
+
+/// The largest variance of the means of a stratum over its coordinates, in deviations of these.
+const WIDEST: f64 = 1.0;
+
+/// How far the mean of each stratum is from that of all: measured means, shrunk by what is known of their noise.
+///
+/// Where a coordinate moves by `slope` if the Gaussian behind it moves by one, the mean of that Gaussian is known to a
+/// variance `ν_j² = (σ/slope_j)²`. Over the coordinates these means vary by what is seen beyond the noise, τ², each weighed
+/// by its precision, and each keeps the part `τ²/(τ² + ν_j²)` (empirical Bayes).
+pub(crate) fn shifts(whole: &Covariance, slopes: &[f64]) -> Vec<Vec<f64>> {
+    let one = |(means, noise): (Vec<f64>, f64)| -> Vec<f64> {
+        let noises: Vec<f64> = slopes.iter().map(|slope| (noise / slope).powi(2).max(f64::MIN_POSITIVE)).collect();
+        let weights: f64 = noises.iter().map(|noise| noise.powi(-2)).sum();
+        let seen = means.iter().zip(slopes).zip(&noises).map(|((x, slope), noise)| {
+            ((x / slope).powi(2) - noise) * noise.powi(-2)
+        });
+        let vary = (seen.sum::<f64>() / weights.max(f64::MIN_POSITIVE)).clamp(0.0, WIDEST);
+        means.iter().zip(&noises).map(|(x, noise)| x * vary / (vary + noise)).collect()
+    };
+    whole.centred_strata().into_iter().map(one).collect()
 }
 
 /// The clouds of strata: `seconds` are their second moments around the centre, `blob` what they have in common, with the

@@ -22,22 +22,26 @@ const CLOSEST: f64 = 0.999;
 /// Halvings.
 const STEPS: usize = 24;
 
-/// `h_1, …, h_ORDER` of a coordinate.
+/// `h_1, …, h_ORDER` of a coordinate, and the variance of its score, to which higher orders belong too.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Response(pub [f64; ORDER]);
+pub(crate) struct Response {
+    terms: [f64; ORDER],
+    variance: f64,
+}
 
 impl Response {
     /// A coordinate that is not bent, of some deviation.
     pub fn linear(deviation: f64) -> Response {
         let mut h = [0.0; ORDER];
         h[0] = deviation;
-        Response(h)
+        Response { terms: h, variance: deviation * deviation }
     }
 
     /// `step` where u is among the largest part p of all, nothing elsewhere: `h_k = φ(t) He_{k−1}(t)/√k!` with
     /// `Φ(t) = 1 − p`.
     pub fn threshold(part: f64, step: f64) -> Response {
-        let t = quantile(1.0 - part.clamp(1e-6, 1.0 - 1e-6));
+        let part = part.clamp(1e-6, 1.0 - 1e-6);
+        let t = quantile(1.0 - part);
         let density = exp(-0.5 * t * t) / (2.0 * std::f64::consts::PI).sqrt();
         let (mut before, mut now, mut factorial) = (0.0, 1.0, 1.0);
         let mut h = [0.0; ORDER];
@@ -47,7 +51,7 @@ impl Response {
             *h = step * density * now / f64::sqrt(factorial);
             (before, now) = (now, t * now - k as f64 * before);
         }
-        Response(h)
+        Response { terms: h, variance: step * step * part * (1.0 - part) }
     }
 
     /// A number that has its values as often as pieces say, read by a score.
@@ -55,6 +59,7 @@ impl Response {
         let total: f64 = pieces.iter().map(|piece| piece.share).sum();
         let mut h = [0.0; ORDER];
         let (mut at, mut below) = (0, 0.0);
+        let (mut sum, mut square) = (0.0, 0.0);
         for i in 0..PLACES {
             let part = (i as f64 + 0.5) / PLACES as f64;
             while at + 1 < pieces.len() && below + pieces[at].share / total < part {
@@ -64,6 +69,8 @@ impl Response {
             let Some(piece) = pieces.get(at) else { break };
             let along = ((part - below) * total / piece.share.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
             let value = score(piece.low + along * (piece.high - piece.low));
+            sum += value / PLACES as f64;
+            square += value * value / PLACES as f64;
             let u = quantile(part);
             let (mut before, mut now) = (1.0, u);
             let mut factorial = 1.0;
@@ -73,23 +80,23 @@ impl Response {
                 (before, now) = (now, u * now - (k + 1) as f64 * before);
             }
         }
-        Response(h)
+        Response { terms: h, variance: (square - sum * sum).max(0.0) }
     }
 
     /// The variance of the score.
     pub fn variance(&self) -> f64 {
-        self.0.iter().map(|h| h * h).sum()
+        self.variance
     }
 
     /// By how much a score moves where u moves by one.
     pub fn slope(&self) -> f64 {
-        self.0[0]
+        self.terms[0]
     }
 }
 
 /// The correlation of the Gaussian for which the scores of two coordinates have a covariance.
 pub(crate) fn correlation(covariance: f64, one: &Response, other: &Response) -> f64 {
-    let products: [f64; ORDER] = std::array::from_fn(|k| one.0[k] * other.0[k]);
+    let products: [f64; ORDER] = std::array::from_fn(|k| one.terms[k] * other.terms[k]);
     let at = |r: f64| products.iter().rev().fold(0.0, |sum, h| (sum + h) * r);
     let (mut low, mut high) = (-CLOSEST, CLOSEST);
     if products[0] <= 0.0 {
@@ -183,7 +190,7 @@ mod tests {
     fn what_is_not_bent_goes_together_as_it_is() {
         let line = Response::linear(0.2);
         assert!((correlation(0.02, &line, &line) - 0.5).abs() < 1e-6);
-        assert_eq!(correlation(0.02, &line, &Response([0.0; ORDER])), 0.0);
+        assert_eq!(correlation(0.02, &line, &Response::linear(0.0)), 0.0);
         assert!(correlation(9.0, &line, &line) > 0.99);
     }
 }

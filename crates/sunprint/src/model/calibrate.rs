@@ -7,7 +7,8 @@
 use super::curve::{Curve, Limit};
 use super::settle::{Absent, HOT_UNIT, Settle, Settling, heaviest};
 use super::{Draw, Release};
-use crate::math::rounding::nearest_shares;
+use crate::math::rounding::{largest_remainders, nearest_shares};
+use crate::math::stream::Stream;
 use crate::schema::{Block, Form, Schema};
 
 /// What is wanted of one block.
@@ -44,6 +45,7 @@ const TRIAL: usize = 1 << 22;
 const TRIAL_ROWS: (u64, u64) = (2048, 32_768);
 /// Any fixed number: the trial is part of the fit and its result is stored.
 const TRIAL_SEED: u64 = 0;
+const FRESH: u64 = 4;
 /// A stratum with fewer rows in the trial is settled as all are.
 const LEAST_ROWS: usize = 256;
 /// Rounds in which the strata's shares are moved towards those of all.
@@ -121,20 +123,32 @@ pub(super) struct Trial {
 impl Trial {
     pub(super) fn of(release: &Release, width: usize) -> Trial {
         let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
-        let draw = Draw::new(release, width, rows, TRIAL_SEED);
-        let mut trial = Trial {
-            width,
-            units: Vec::new(),
-            members: vec![Vec::new(); release.measure.strata()],
-            everyone: Vec::new(),
-        };
-        for block in 0..draw.blocks() {
-            let drawn = draw.free_block(block);
-            for &stratum in &drawn.strata {
-                trial.members[stratum as usize].push(trial.everyone.len());
-                trial.everyone.push(trial.everyone.len());
+        let members = vec![Vec::new(); release.measure.strata()];
+        let mut trial = Trial { width, units: Vec::new(), members, everyone: Vec::new() };
+        if release.sieves.is_empty() {
+            let draw = Draw::new(release, width, rows, TRIAL_SEED);
+            for block in 0..draw.blocks() {
+                let drawn = draw.free_block(block);
+                for &stratum in &drawn.strata {
+                    trial.members[stratum as usize].push(trial.everyone.len());
+                    trial.everyone.push(trial.everyone.len());
+                }
+                trial.units.extend(drawn.units);
             }
-            trial.units.extend(drawn.units);
+            return trial;
+        }
+        // Candidates, each as often as it weighs, as they are drawn.
+        let mut fresh = Stream::new(TRIAL_SEED, FRESH, 0);
+        let draw = Draw::new(release, width, rows, TRIAL_SEED);
+        let sizes: Vec<f64> = (0..release.measure.strata()).map(|s| release.measure.rows(s) as f64).collect();
+        for (stratum, count) in largest_remainders(rows, &sizes).into_iter().enumerate() {
+            for i in 0..count {
+                let Some(number) = draw.candidate_at(stratum, (i as f64 + 0.5) / count as f64) else { continue };
+                draw.candidate(number, stratum, Some(&mut fresh), &mut trial.units);
+                let row = trial.units.len() / width.max(1) - 1;
+                trial.members[stratum].push(row);
+                trial.everyone.push(row);
+            }
         }
         trial
     }

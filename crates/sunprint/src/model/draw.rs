@@ -5,6 +5,7 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
+use super::candidates::{self, Candidates, FRESH};
 use super::sieve::{Prepared, Scratch};
 use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
@@ -19,9 +20,6 @@ pub const BLOCK: u64 = 1024;
 /// Streams of the seed: one for the order, one for each block.
 const ORDER: u64 = 0;
 const ROWS: u64 = 1;
-
-/// A row that was not kept so often is kept.
-const ATTEMPTS: u32 = 64;
 
 /// Normal numbers that are drawn together.
 const TOGETHER: usize = 64;
@@ -39,6 +37,8 @@ pub struct Draw<'a> {
     noisy: Vec<usize>,
     /// What looking up cells of the sieves needs.
     prepared: Vec<Prepared>,
+    /// The rows of which is drawn, where there are sieves.
+    candidates: Option<Candidates>,
     /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
     means: Vec<Vec<f64>>,
     /// What every row obeys.
@@ -83,7 +83,20 @@ impl<'a> Draw<'a> {
             _ => Vec::new(),
         };
         let prepared = release.sieves.iter().map(|sieve| sieve.prepare(release.measure.strata())).collect();
-        Draw { release, width, rows, seed, order, start, leaves, noisy, prepared, means, constraints: None }
+        let candidates = None;
+        let mut draw =
+            Draw { release, width, rows, seed, order, start, leaves, noisy, prepared, candidates, means, constraints: None };
+        if !release.sieves.is_empty() {
+            let mut candidates = Candidates::of(&draw, release.pool);
+            candidates.weigh(&draw);
+            draw.candidates = Some(candidates);
+        }
+        draw
+    }
+
+    /// What is drawn from.
+    pub(super) fn release(&self) -> &Release {
+        self.release
     }
 
     /// How many blocks there are.
@@ -103,22 +116,10 @@ impl<'a> Draw<'a> {
         self.rows_of(block, drawn, Self::row);
     }
 
-    /// One block of rows before they are settled: those that are kept once they are.
+    /// One block of rows before they are settled, whatever the sieves say.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
-        let mut settled = Vec::with_capacity(self.width);
-        self.rows_of(block, &mut drawn, |draw, last, stratum, cell, random, out| {
-            let at = out.len();
-            draw.free_row(stratum, cell, random, out);
-            if draw.release.sieves.is_empty() {
-                return true;
-            }
-            settled.clear();
-            settled.extend_from_slice(&out[at..]);
-            draw.release.settle_row(stratum, &mut settled, random);
-            let keep = draw.keep(stratum, &settled);
-            last || keep >= 1.0 || random.unit() < keep
-        });
+        self.rows_of(block, &mut drawn, |draw, stratum, cell, random, out| draw.free_row(stratum, cell, random, out));
         drawn
     }
 
@@ -126,7 +127,7 @@ impl<'a> Draw<'a> {
         &self,
         block: u64,
         drawn: &mut Drawn,
-        mut row_of: impl FnMut(&Self, bool, usize, &[Side], &mut Stream, &mut Vec<f64>) -> bool,
+        mut row_of: impl FnMut(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>),
     ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
@@ -138,18 +139,10 @@ impl<'a> Draw<'a> {
         drawn.strata.clear();
         let mut cells = std::collections::HashMap::new();
         for row in first..last {
-            let mut which = self.leaf(row);
+            let which = self.leaf(row);
             let stratum = self.leaves[which].stratum;
-            let at = drawn.units.len();
-            for attempt in 0..=ATTEMPTS {
-                let sides = cells.entry(which).or_insert_with(|| self.cell(&self.leaves[which]));
-                drawn.units.truncate(at);
-                let last = attempt == ATTEMPTS;
-                if row_of(self, last, stratum as usize, sides, &mut random, &mut drawn.units) {
-                    break;
-                }
-                which = self.another_leaf(which, &mut random);
-            }
+            let sides = cells.entry(which).or_insert_with(|| self.cell(&self.leaves[which]));
+            row_of(self, stratum as usize, sides, &mut random, &mut drawn.units);
             drawn.strata.push(stratum);
         }
     }
@@ -177,28 +170,42 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// A leaf of the same stratum, each as often as it has rows.
-    fn another_leaf(&self, which: usize, random: &mut Stream) -> usize {
-        let stratum = self.leaves[which].stratum;
-        let first = self.leaves[..which].partition_point(|leaf| leaf.stratum < stratum);
-        let end = which + self.leaves[which..].partition_point(|leaf| leaf.stratum == stratum);
-        let (low, high) = (self.leaves[first].before, self.leaves[end].before);
-        let quantile = low + random.below((high - low).max(1));
-        self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
+    /// A row of the cube: the point nearest to the free row (the paper's metric projection), and its blocks settled.
+    fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+        let at = out.len();
+        match &self.candidates {
+            Some(candidates) => {
+                let number = candidates.at(stratum, random.unit());
+                self.candidate(number, stratum, Some(random), out);
+            }
+            None => self.free_row(stratum, cell, random, out),
+        }
+        self.settle(stratum, &mut out[at..], random);
+        self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
     }
 
-    /// A row of the cube: the point nearest to the free row (the paper's metric projection), and its blocks settled.
-    /// Says whether it is kept, and only then makes it obey; the last is always kept.
-    fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
+    /// The candidate of a stratum at a part of all weights, where there are any.
+    pub(super) fn candidate_at(&self, stratum: usize, part: f64) -> Option<u64> {
+        self.candidates.as_ref().map(|candidates| candidates.at(stratum, part))
+    }
+
+    /// Makes a free row one that the table could hold.
+    pub(super) fn settle(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
+        self.release.settle.apply(stratum, row, random);
+    }
+
+    /// A candidate before it is settled; with fresh noise in what is its own, or just as it is.
+    pub(super) fn candidate(&self, number: u64, stratum: usize, fresh: Option<&mut Stream>, out: &mut Vec<f64>) {
         let at = out.len();
-        self.free_row(stratum, cell, random, out);
-        self.release.settle_row(stratum, &mut out[at..], random);
-        let keep = self.keep(stratum, &out[at..]);
-        let kept = last || keep >= 1.0 || random.unit() < keep;
-        if kept {
-            self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
+        out.resize(at + self.width, 0.0);
+        let row = &mut out[at..];
+        self.add_texture(stratum, &mut candidates::normals(number), fresh, row);
+        if let Some(shift) = self.release.texture.shifts.get(stratum) {
+            add(row, 1.0, shift);
         }
-        kept
+        if let Frame::Basis { origin, .. } = &self.release.frame {
+            add(row, 1.0, origin);
+        }
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.
@@ -208,7 +215,7 @@ impl<'a> Draw<'a> {
         match &release.frame {
             Frame::Columns { .. } => {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
-                self.add_texture(stratum, random, &mut out[at..]);
+                self.add_texture(stratum, random, None, &mut out[at..]);
             }
             // The order of the random numbers is that of the first format: its models draw what they always drew.
             Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
@@ -220,12 +227,12 @@ impl<'a> Draw<'a> {
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
-                self.add_texture(stratum, random, row);
+                self.add_texture(stratum, random, None, row);
             }
             Frame::Basis { origin, vectors, .. } => {
                 out.resize(at + self.width, 0.0);
                 let row = &mut out[at..];
-                self.add_texture(stratum, random, row);
+                self.add_texture(stratum, random, None, row);
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
@@ -260,7 +267,7 @@ impl<'a> Draw<'a> {
         moves.iter().zip(&texture.gains).for_each(|(&by, gain)| add(row, by, gain));
     }
 
-    fn add_texture(&self, stratum: usize, random: &mut Stream, row: &mut [f64]) {
+    fn add_texture(&self, stratum: usize, random: &mut Stream, mut fresh: Option<&mut Stream>, row: &mut [f64]) {
         let texture = &self.release.texture;
         let mut normals = [0.0; TOGETHER];
         let own = texture.within.get(stratum);
@@ -268,16 +275,25 @@ impl<'a> Draw<'a> {
             random.normals(&mut normals[..directions.len()]);
             directions.iter().zip(normals).for_each(|(direction, weight)| add(row, weight, direction));
         }
+        let mut draw = |normals: &mut [f64]| {
+            random.normals(normals);
+            if let Some(fresh) = &mut fresh {
+                let mut others = [0.0; TOGETHER];
+                fresh.normals(&mut others[..normals.len()]);
+                let kept = (1.0 - FRESH * FRESH).sqrt();
+                normals.iter_mut().zip(others).for_each(|(z, other)| *z = kept * *z + FRESH * other);
+            }
+        };
         match own {
             Some(own) => {
                 for (row, deviations) in row.chunks_mut(TOGETHER).zip(own.diagonal.chunks(TOGETHER)) {
-                    random.normals(&mut normals[..deviations.len()]);
+                    draw(&mut normals[..deviations.len()]);
                     row.iter_mut().zip(deviations).zip(normals).for_each(|((x, deviation), z)| *x += deviation * z);
                 }
             }
             None => {
                 for columns in self.noisy.chunks(TOGETHER) {
-                    random.normals(&mut normals[..columns.len()]);
+                    draw(&mut normals[..columns.len()]);
                     columns.iter().zip(normals).for_each(|(&column, normal)| {
                         row[column] += texture.diagonal[column] * normal;
                     });
@@ -287,23 +303,14 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// The probability with which a settled row is kept.
-    fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
-        if self.prepared.is_empty() {
-            return 1.0;
-        }
-        let mut scratch = Scratch::default();
+    /// How much a settled row weighs.
+    pub(super) fn weight(&self, stratum: usize, row: &[f64], scratch: &mut Scratch) -> f64 {
         let sieves = self.release.sieves.iter().zip(&self.prepared);
-        sieves.map(|(sieve, prepared)| sieve.keep(prepared, stratum, row, &mut scratch)).product::<f64>().min(1.0)
+        sieves.map(|(sieve, prepared)| sieve.weight(prepared, stratum, row, scratch)).product()
     }
 }
 
 impl Release {
-    /// Makes a free row one that the table could hold.
-    pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
-        self.settle.apply(stratum, row, random);
-    }
-
     /// A place along one side of a cell.
     fn spot(&self, side: &Side, random: &mut Stream) -> f64 {
         let along = match self.spot {

@@ -1,23 +1,45 @@
 //! Rows drawn from a model, which is free: what the model expects of whatever is counted.
 
+use super::candidates::{Candidates, settling};
 use super::grow::code;
 use super::{Draw, Release};
 use crate::schema::Schema;
+use crate::source::in_order;
+use std::ops::Range;
 
-/// Any fixed number: the pool is part of the fit and what follows from it is stored.
-const SEED: u64 = 1;
+/// Candidates that are drawn together.
+const TOGETHER: u64 = 1024;
 
-/// Draws a pool.
+/// Draws a pool: the candidates of a release that has no sieves yet.
 pub(crate) fn pool(release: &Release, schema: &Schema, rows: usize) -> Pool {
     let width = schema.width();
-    let draw = Draw::new(release, width, rows as u64, SEED);
+    let draw = Draw::new(release, width, 1, 0);
+    let candidates = Candidates::of(&draw, rows as u64);
     let mut pool = Pool { width, codes: Vec::with_capacity(rows * width), strata: Vec::new(), weights: Vec::new() };
-    let mut drawn = crate::source::Drawn::default();
-    for block in 0..draw.blocks() {
-        draw.fill(block, &mut drawn);
-        pool.codes.extend(drawn.units.iter().map(|&unit| code(unit)));
-        pool.strata.extend(&drawn.strata);
-    }
+    let mut first = 0;
+    let feed = || {
+        let some = first..(first + TOGETHER).min(candidates.count());
+        first = some.end;
+        Ok(Some(some).filter(|some| !some.is_empty()))
+    };
+    let work = |some: Range<u64>| {
+        let (mut row, mut codes) = (Vec::new(), Vec::new());
+        for number in some.clone() {
+            row.clear();
+            let stratum = candidates.stratum(number);
+            draw.candidate(number, stratum, None, &mut row);
+            draw.settle(stratum, &mut row, &mut settling(number));
+            codes.extend(row.iter().map(|&unit| code(unit)));
+        }
+        Ok((some, codes))
+    };
+    let take = |(some, codes): (Range<u64>, Vec<u16>)| {
+        pool.codes.extend(codes);
+        pool.strata.extend(some.map(|number| candidates.stratum(number) as u32));
+        Ok(())
+    };
+    // Nothing of this can fail.
+    let _ = in_order(feed, work, take);
     pool.weights = vec![1.0; pool.strata.len()];
     pool
 }

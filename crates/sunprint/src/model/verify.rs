@@ -242,6 +242,7 @@ mod tests {
             spot: Spot::Uniform,
             settle: Settle { blocks: blocks.collect(), one_of: Vec::new() },
             sieves: Vec::new(),
+            pool: 0,
             spectrum: Vec::new(),
             edge: 0.0,
         }

@@ -71,8 +71,7 @@ impl Blob {
     /// *Means.* A stratum's mean is measured with the same noise σ² in every coordinate, while the means of strata
     /// differ most where the table varies most. So the prior of a mean is Gaussian with covariance γ Σ: along a
     /// direction of variance w a mean keeps the fraction `γ w/(γ w + σ²)` (Wiener's filter), with γ from the data,
-    /// `γ tr Σ = max(‖δ‖² − d σ², 0)`. Along a direction in which the k means together stand no further apart than noise
-    /// would put them, `S = Σ_s δ_s²/σ_s² ≤ k − 1`, they keep nothing, and else the part `1 − (k − 1)/S`.
+    /// `γ tr Σ = max(‖δ‖² − d σ², 0)`.
     pub fn of(covariance: &Covariance, tuning: &Tuning) -> Blob {
         let (d, vectors) = (covariance.width, &covariance.eigen.vectors);
         let (directions, left) = Blob::spectral(covariance, tuning.edge_margin);
@@ -80,13 +79,6 @@ impl Blob {
         let common = left.iter().sum::<f64>() / d as f64;
         let whole = values.iter().sum::<f64>() + left.iter().sum::<f64>();
         let strata = covariance.centred_strata();
-        // How far the strata's means stand apart along a direction, in the measure of their noise: about k - 1 if they
-        // do not.
-        let freedom = strata.len().saturating_sub(1) as f64;
-        let heard = |parts: &[f64]| -> f64 {
-            let apart: f64 = parts.iter().zip(&strata).map(|(c, (_, noise))| (c / noise.max(1e-12)).powi(2)).sum();
-            (1.0 - freedom / apart.max(f64::MIN_POSITIVE)).max(0.0)
-        };
         let mut rests: Vec<Vec<f64>> = strata.iter().map(|(mean, _)| mean.clone()).collect();
         let mut shifts = vec![vec![0.0; d]; strata.len()];
         let gammas: Vec<f64> = strata
@@ -103,9 +95,8 @@ impl Blob {
         };
         for (value, v) in values.iter().zip(vectors) {
             let along: Vec<f64> = rests.iter().map(|rest| dot(v, rest)).collect();
-            let heard = heard(&along);
             for (s, &along) in along.iter().enumerate() {
-                let part = heard * along * keep(s, value + common);
+                let part = along * keep(s, value + common);
                 for ((rest, kept), v) in rests[s].iter_mut().zip(&mut shifts[s]).zip(v) {
                     *rest -= along * v;
                     *kept += part * v;
@@ -114,9 +105,8 @@ impl Blob {
         }
         for j in 0..d {
             let parts: Vec<f64> = rests.iter().map(|rest| rest[j]).collect();
-            let heard = heard(&parts);
             for (s, part) in parts.iter().enumerate() {
-                shifts[s][j] += heard * part * keep(s, left[j]);
+                shifts[s][j] += part * keep(s, left[j]);
             }
         }
         let shares = covariance.stratum_shares();
