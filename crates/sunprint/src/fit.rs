@@ -335,7 +335,7 @@ fn lab(shares: Shares) -> Shares {
         return shares;
     }
     let spread = if v[3] > 0 { 0 } else { v[1] };
-    let measure = if shares.measure > 0 { v[4] } else { 0 };
+    let measure = shares.measure;
     let moments = 10_000 - v[0] - spread - v[3] - measure - v[5];
     Shares { centre: v[0], spread, contrasts: 0, moments, marginals: v[3], measure, cells: v[5] }
 }

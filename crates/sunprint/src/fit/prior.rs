@@ -4,11 +4,11 @@ use super::refined::{NO_DIRECTION, origin};
 use super::values::categories;
 use super::{Fit, MomentCharges, Stage, one_of};
 use crate::error::Result;
-use crate::infer::clouds::{self, Cloud};
+use crate::infer::clouds::{self, Cloud, Latent};
 use crate::infer::through::Response;
 use crate::math::rounding::nearest_shares;
 use crate::measure::Measure;
-use crate::model::{Frame, Known, OneOf, Piece, Release, Settle, Spot, Target, Wanted, balance, calibrate, recalibrate};
+use crate::model::{Frame, Known, OneOf, Piece, Release, Settle, Spot, Target, Wanted, balance, calibrate, pool, recalibrate};
 use crate::plan::{Apart, as_float, difficulty, equivalent_epsilon};
 use crate::privacy::Sensitive;
 use crate::schema::{Block, Form, HOT};
@@ -28,6 +28,9 @@ const STRETCH: f64 = 0.5;
 const NARROWEST: f64 = 16.0 / 65_535.0;
 /// The mean of a stratum is never further from that of all, in deviations of a coordinate.
 const FARTHEST_SHIFT: f64 = 3.0;
+/// So often rows are drawn, and the Gaussian is moved so that they go together as was measured; of so many rows.
+const ROUNDS: usize = 2;
+const TRIED: usize = 16_384;
 /// An angle's two coordinates deviate about so much.
 const ANGLE: f64 = 0.35;
 
@@ -186,14 +189,16 @@ impl Fit {
             .collect();
         let shares = covariance.stratum_shares();
         let common = Cloud { directions: blob.directions.clone(), left: blob.left.clone() };
-        let slopes: Vec<f64> = (blocks.iter().zip(&targets))
+        let first: Vec<Response> = (blocks.iter().zip(&targets))
             .flat_map(|(block, target)| {
                 let two = self.two_values(block, target, means[block.start]);
                 responses(block, two.as_ref().or(target.all.as_ref()), &spec.scores, &common)
             })
-            .map(|response| response.slope().max(1e-9))
             .collect();
-        if std::env::var("LAB_SHIFT").is_ok() { blob.shifts = clouds::shifts(covariance, &slopes); }
+        let slopes: Vec<f64> = first.iter().map(|response| response.slope().max(1e-9)).collect();
+        let known: Vec<f64> = first.iter().map(Response::variance).collect();
+        let mut latent = Latent::behind(&common, &first, &vec![1.0; first.len()], &known);
+        blob.shifts = clouds::shifts(covariance, &latent.cloud(), &slopes);
         let own = clouds::of_strata(covariance, seconds, &blob, self.plan.tuning.edge_margin);
         let targets = self.complete_targets(targets, &blob, &means, &stretches);
         let of = |stratum: Option<usize>, cloud: &Cloud| -> Vec<Response> {
@@ -205,7 +210,6 @@ impl Fit {
             each.flat_map(|(block, target)| responses(block, wanted(target).as_ref(), &spec.scores, cloud)).collect()
         };
         let responses = of(None, &common);
-        let unit = vec![1.0; responses.len()];
         // Angles are not bent: they stay in units.
         let angle = |j: usize| blocks.iter().any(|block| block.form == Form::Circle && (block.start..block.start + 2).contains(&j));
         let scale: Vec<f64> =
@@ -218,10 +222,7 @@ impl Fit {
             let one = |(j, x): (usize, &f64)| scale[j] * (x / slopes[j]).clamp(-FARTHEST_SHIFT, FARTHEST_SHIFT);
             shift.iter().enumerate().map(one).collect()
         };
-        let known: Vec<f64> = responses.iter().map(Response::variance).collect();
-        let latent = scaled(common.unbent(&responses, &unit, &known));
-        let shifts = blob.shifts.iter().map(shift).collect();
-        let whole = Blob::new(latent.directions, latent.left, shifts, &shares);
+        let shifts: Vec<Vec<f64>> = blob.shifts.iter().map(shift).collect();
         // In a stratum of its own a number varies less than in all together, unless its values were counted there.
         let within = |(s, cloud): (usize, &Cloud)| {
             let responses = of(Some(s), cloud);
@@ -235,16 +236,47 @@ impl Fit {
                 .map(|(block, target, j)| variance(block, target, j))
                 .collect();
             let known: Vec<f64> = responses.iter().zip(&variances).map(|(of, v)| v * of.variance()).collect();
-            scaled(cloud.unbent(&responses, &variances, &known)).within()
+            Latent::behind(cloud, &responses, &variances, &known)
         };
-        let within = if strata > 1 { own.iter().enumerate().map(within).collect() } else { Vec::new() };
-        let origin = (0..means.len()).map(|j| if angle(j) { means[j] } else { 0.0 }).collect();
+        let mut own: Vec<Latent> =
+            if strata > 1 { own.iter().enumerate().map(within).collect() } else { Vec::new() };
+        let origin: Vec<f64> = (0..means.len()).map(|j| if angle(j) { means[j] } else { 0.0 }).collect();
         let one_of = self.exclusive(covariance, &means, &stretches);
         let alternatives: Vec<Target> = one_of.iter().map(|one_of| of_columns(one_of, &blocks, &targets)).collect();
-        let mut release = self.drawn(origin, &whole, within, measure, one_of);
         let targets: Vec<Target> = targets.into_iter().chain(alternatives).collect();
-        recalibrate(&mut release, &self.schema, &targets);
+        let block_of = self.blocks_of_coordinates(&one_of);
+        let mut release = None;
+        for round in 0..=ROUNDS {
+            let cloud = scaled(latent.cloud());
+            let whole = Blob::new(cloud.directions, cloud.left, shifts.clone(), &shares);
+            let within = own.iter().map(|latent| scaled(latent.cloud()).within()).collect();
+            let mut drawn = self.drawn(origin.clone(), &whole, within, measure.clone(), one_of.clone());
+            recalibrate(&mut drawn, &self.schema, &targets);
+            if round < ROUNDS {
+                let pool = pool(&drawn, &self.schema, TRIED);
+                if own.is_empty() {
+                    let (seen, rows) = clouds::seen(&pool, &spec.scores, None);
+                    latent.correct(&seen, rows, &block_of);
+                }
+                for (s, latent) in own.iter_mut().enumerate() {
+                    let (seen, rows) = clouds::seen(&pool, &spec.scores, Some(s));
+                    latent.correct(&seen, rows, &block_of);
+                }
+            }
+            release = Some(drawn);
+        }
+        let release = release.unwrap_or_else(|| unreachable!("there is a first round"));
         (release, targets)
+    }
+
+    /// The block of every coordinate; columns that exclude one another are one.
+    fn blocks_of_coordinates(&self, one_of: &[OneOf]) -> Vec<usize> {
+        let blocks = self.schema.blocks();
+        let of = |(number, block): (usize, &Block)| {
+            let list = one_of.iter().position(|one_of| one_of.at.contains(&block.start));
+            vec![list.map_or(number, |list| blocks.len() + list); block.width()]
+        };
+        blocks.iter().enumerate().flat_map(of).collect()
     }
 
     /// What is wanted of blocks of two values, and of the categories of each stratum: by the means that the moments give.

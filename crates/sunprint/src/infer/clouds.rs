@@ -6,8 +6,12 @@
 //! `C + τ²/(τ² + ν²) D` (empirical Bayes). Everything here is made of released numbers.
 
 use super::through::{Response, correlation};
+use crate::math::cholesky::Cholesky;
 use crate::math::eigen;
+use crate::math::gram::gram;
+use crate::model::Pool;
 use crate::subspace::{Blob, Covariance, Within};
+use crate::tally::{Score, packed_index};
 
 /// Directions with less of a coordinate's variance are left out.
 const LEAST: f64 = 1e-3;
@@ -32,9 +36,8 @@ impl Cloud {
         self.left[j] + self.directions.iter().map(|f| f[j] * f[j]).sum::<f64>()
     }
 
-    /// The same cloud before its coordinates are bent: a Gaussian whose coordinates have variances `v`, and whose bent
-    /// coordinates go together as those of this one do. `whole` are the variances of scores, as far as they are known.
-    pub fn unbent(&self, responses: &[Response], variances: &[f64], whole: &[f64]) -> Cloud {
+    /// How its coordinates go together, off the diagonal.
+    fn together(&self) -> Vec<f64> {
         let d = self.left.len();
         let mut together = vec![0.0; d * d];
         for f in &self.directions {
@@ -42,23 +45,77 @@ impl Cloud {
                 together[i * d..(i + 1) * d].iter_mut().zip(f).for_each(|(sum, x)| *sum += f[i] * x);
             }
         }
+        together
+    }
+}
+
+/// A Gaussian whose coordinates are bent into values: what it is before that, and what is wanted of it afterwards.
+#[derive(Clone, Debug)]
+pub(crate) struct Latent {
+    /// Covariances off the diagonal, and on it what a coordinate has in common with others.
+    matrix: Vec<f64>,
+    /// The variances of its coordinates.
+    variances: Vec<f64>,
+    /// The wanted covariances of scores.
+    wanted: Vec<f64>,
+    slopes: Vec<f64>,
+    /// The variances of scores.
+    whole: Vec<f64>,
+}
+
+/// How far one round goes towards what is wanted.
+const STEP: f64 = 0.8;
+/// An error of so much of a correlation is chance in the pool.
+const CHANCE: f64 = 0.05;
+
+impl Latent {
+    /// The Gaussian with these variances whose bent coordinates go together as those of a cloud of scores do. `whole` are
+    /// the variances of scores, as far as they are known.
+    pub fn behind(cloud: &Cloud, responses: &[Response], variances: &[f64], whole: &[f64]) -> Latent {
+        let d = cloud.left.len();
+        let wanted = cloud.together();
+        let mut matrix = wanted.clone();
         for i in 0..d {
             for j in 0..i {
                 let most = MOST_COMMON * (variances[i] * variances[j]).sqrt();
-                let r = correlation(together[i * d + j], &responses[i], &responses[j]).clamp(-most, most);
-                together[i * d + j] = r;
-                together[j * d + i] = r;
+                let r = correlation(wanted[i * d + j], &responses[i], &responses[j]).clamp(-most, most);
+                matrix[i * d + j] = r;
+                matrix[j * d + i] = r;
             }
-            let common = together[i * d + i] / whole[i].max(f64::MIN_POSITIVE);
-            together[i * d + i] = common.clamp(0.0, MOST_COMMON) * variances[i];
+            let common = wanted[i * d + i] / whole[i].max(f64::MIN_POSITIVE);
+            matrix[i * d + i] = common.clamp(0.0, MOST_COMMON) * variances[i];
         }
-        let pairs = eigen::symmetric(&together, d);
+        let slopes = responses.iter().map(|response| response.slope().max(1e-9)).collect();
+        Latent { matrix, variances: variances.to_vec(), wanted, slopes, whole: whole.to_vec() }
+    }
+
+    /// Moves the covariances by what rows that were drawn and bent have too little or too much. `seen` are the covariances
+    /// of their scores, from so many `rows`; coordinates of one block go together as its values say.
+    pub fn correct(&mut self, seen: &[f64], rows: f64, block_of: &[usize]) {
+        let d = self.variances.len();
+        for i in 0..d {
+            for j in (0..i).filter(|&j| block_of[i] != block_of[j]) {
+                let slope = self.slopes[i] * self.slopes[j];
+                let chance = self.whole[i] * self.whole[j] / (rows.max(1.0) * slope * slope);
+                let go = STEP / (1.0 + chance / (CHANCE * CHANCE));
+                let most = MOST_COMMON * (self.variances[i] * self.variances[j]).sqrt();
+                let moved = self.matrix[i * d + j] + go * (self.wanted[i * d + j] - seen[i * d + j]) / slope;
+                self.matrix[i * d + j] = moved.clamp(-most, most);
+                self.matrix[j * d + i] = self.matrix[i * d + j];
+            }
+        }
+    }
+
+    /// The cloud that is drawn.
+    pub fn cloud(&self) -> Cloud {
+        let d = self.variances.len();
+        let pairs = eigen::symmetric(&self.matrix, d);
         let mut directions: Vec<Vec<f64>> = (pairs.values.iter().zip(&pairs.vectors))
             .filter(|(value, _)| **value > LEAST)
             .map(|(value, v)| v.iter().map(|x| x * value.sqrt()).collect())
             .collect();
         let mut left = Vec::with_capacity(d);
-        for (j, &variance) in variances.iter().enumerate() {
+        for (j, &variance) in self.variances.iter().enumerate() {
             let common: f64 = directions.iter().map(|f| f[j] * f[j]).sum();
             let most = MOST_COMMON * variance;
             if common > most {
@@ -71,23 +128,51 @@ impl Cloud {
     }
 }
 
+/// The covariances of the scores of a pool, in units: of all rows, or of those of one stratum; and how many these are.
+pub(crate) fn seen(pool: &Pool, scores: &[Score], stratum: Option<usize>) -> (Vec<f64>, f64) {
+    let (d, q) = (pool.width, f64::from(u16::MAX));
+    let rows: Vec<usize> =
+        (0..pool.rows()).filter(|&i| stratum.is_none_or(|s| pool.strata[i] as usize == s)).collect();
+    let n = rows.len().max(1) as f64;
+    let mut values: Vec<f64> = Vec::with_capacity(rows.len() * d);
+    for &i in &rows {
+        values.extend(pool.row(i).iter().zip(scores).map(|(&code, score)| f64::from(score.of(code)) / q));
+    }
+    let mut means = vec![0.0; d];
+    values.chunks_exact(d).for_each(|row| means.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n));
+    values.chunks_exact_mut(d).for_each(|row| row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= mean));
+    let packed = gram(&values, d);
+    let entry = |e: usize| packed[packed_index((e / d).max(e % d), (e / d).min(e % d))] / n;
+    ((0..d * d).map(entry).collect(), n)
+}
+
 /// The largest variance of the means of a stratum over its coordinates, in deviations of these.
 const WIDEST: f64 = 1.0;
 
-/// How far the mean of each stratum is from that of all: measured means, shrunk by what is known of their noise.
+/// How far the mean of each stratum is from that of all, in the unit of scores: measured means, as far as they are heard.
 ///
-/// Where a coordinate moves by `slope` if the Gaussian behind it moves by one, the mean of that Gaussian is known to a
-/// variance `ν_j² = (σ/slope_j)²`. Over the coordinates these means vary by what is seen beyond the noise, τ², each weighed
-/// by its precision, and each keeps the part `τ²/(τ² + ν_j²)` (empirical Bayes).
-pub(crate) fn shifts(whole: &Covariance, slopes: &[f64]) -> Vec<Vec<f64>> {
+/// Where a coordinate moves by `slope` if the Gaussian behind it moves by one, the mean of that Gaussian was measured as x,
+/// with noise of variance `ν_j² = (σ/slope_j)²`. Means of strata differ most where rows do: their prior is `N(0, γ R)` with R
+/// the correlations of the Gaussian, and γ what is seen of x² beyond the noise, each coordinate weighed by its precision.
+/// The best guess is `γ R (γ R + diag ν²)⁻¹ x` (Wiener's filter).
+pub(crate) fn shifts(whole: &Covariance, latent: &Cloud, slopes: &[f64]) -> Vec<Vec<f64>> {
+    let d = slopes.len();
+    let mut together = latent.together();
+    (0..d).for_each(|j| together[j * d + j] += latent.left[j]);
     let one = |(means, noise): (Vec<f64>, f64)| -> Vec<f64> {
         let noises: Vec<f64> = slopes.iter().map(|slope| (noise / slope).powi(2).max(f64::MIN_POSITIVE)).collect();
+        let measured: Vec<f64> = means.iter().zip(slopes).map(|(x, slope)| x / slope).collect();
         let weights: f64 = noises.iter().map(|noise| noise.powi(-2)).sum();
-        let seen = means.iter().zip(slopes).zip(&noises).map(|((x, slope), noise)| {
-            ((x / slope).powi(2) - noise) * noise.powi(-2)
-        });
-        let vary = (seen.sum::<f64>() / weights.max(f64::MIN_POSITIVE)).clamp(0.0, WIDEST);
-        means.iter().zip(&noises).map(|(x, noise)| x * vary / (vary + noise)).collect()
+        let seen = measured.iter().zip(&noises).map(|(x, noise)| (x * x - noise) * noise.powi(-2)).sum::<f64>();
+        let gamma = (seen / weights.max(f64::MIN_POSITIVE)).clamp(0.0, WIDEST);
+        if gamma <= 0.0 {
+            return vec![0.0; d];
+        }
+        let mut both: Vec<f64> = together.iter().map(|r| gamma * r).collect();
+        (0..d).for_each(|j| both[j * d + j] += noises[j]);
+        let solved = Cholesky::new(&both, d).solve(&measured);
+        let guess = |j: usize| gamma * together[j * d..(j + 1) * d].iter().zip(&solved).map(|(r, x)| r * x).sum::<f64>();
+        (0..d).map(|j| guess(j) * slopes[j]).collect()
     };
     whole.centred_strata().into_iter().map(one).collect()
 }

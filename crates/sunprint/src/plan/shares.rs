@@ -46,6 +46,12 @@ impl Facts {
         difficulty(self.rows, self.width, self.epsilon)
     }
 
+    /// What counts the rows of strata.
+    fn for_sizes(&self) -> f64 {
+        let needed = 8.0_f64.sqrt() * self.strata as f64 / (GOOD_SIZES * self.epsilon * self.rows as f64);
+        needed.clamp(FOR_SIZES.0, FOR_SIZES.1)
+    }
+
     /// Whether the values of columns are counted.
     pub(crate) fn counts_values(&self) -> bool {
         let counts = 2.0 * self.columns as f64 * f64::from(CELLS).sqrt();
@@ -99,8 +105,10 @@ const POOR: f64 = 0.06;
 const QUARTER: f64 = 0.25;
 /// The measure's part of what centre and spread leave, where directions are asked for.
 const MEASURE: f64 = 0.15;
-/// What counts the rows of strata, where there are several.
-const SIZES: f64 = 0.03;
+/// What counts the rows of strata, where there are several: so much that the noise is this part of an average one, within
+/// limits.
+const GOOD_SIZES: f64 = 0.025;
+const FOR_SIZES: (f64, f64) = (0.01, 0.1);
 /// Rows for each site, times the ε of the sites.
 const ROWS_A_SITE: f64 = 12.0;
 /// No more sites are ever proposed.
@@ -227,7 +235,7 @@ impl Shares {
 
     fn for_survey(facts: &Facts) -> Shares {
         let values = if facts.counts_values() { QUARTER } else { 0.0 };
-        let sizes = if facts.strata > 1 { SIZES } else { 0.0 };
+        let sizes = if facts.strata > 1 { facts.for_sizes() } else { 0.0 };
         let cells_of = |share: f64| CellPlan::of(facts.rows, facts.width, facts.strata, share * facts.epsilon);
         let cells = match (cells_of(FOR_SITES), cells_of(FOR_QUESTIONS)) {
             (plan, _) if plan.sites > 0 => FOR_SITES,
