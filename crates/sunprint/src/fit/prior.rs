@@ -29,7 +29,7 @@ const NARROWEST: f64 = 16.0 / 65_535.0;
 /// The mean of a stratum is never further from that of all, in deviations of a coordinate.
 const FARTHEST_SHIFT: f64 = 3.0;
 /// So often rows are drawn, and the Gaussian is moved so that they go together as was measured; of so many rows.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 0;
 const TRIED: usize = 16_384;
 /// An angle's two coordinates deviate about so much.
 const ANGLE: f64 = 0.35;

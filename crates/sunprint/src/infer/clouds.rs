@@ -82,7 +82,8 @@ impl Latent {
                 matrix[i * d + j] = r;
                 matrix[j * d + i] = r;
             }
-            let common = wanted[i * d + i] / whole[i].max(f64::MIN_POSITIVE);
+            // A step or a skewed curve shows less of what is common than there is: as for two coordinates of correlation 1.
+            let common = correlation(wanted[i * d + i], &responses[i], &responses[i]);
             matrix[i * d + i] = common.clamp(0.0, MOST_COMMON) * variances[i];
         }
         let slopes = responses.iter().map(|response| response.slope().max(1e-9)).collect();
