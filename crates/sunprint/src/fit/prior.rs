@@ -189,6 +189,8 @@ impl Fit {
             .collect();
         let shares = covariance.stratum_shares();
         let common = Cloud { directions: blob.directions.clone(), left: blob.left.clone() };
+        let one_of = self.exclusive(covariance, &means, &stretches);
+        let block_of = self.blocks_of_coordinates(&one_of);
         let first: Vec<Response> = (blocks.iter().zip(&targets))
             .flat_map(|(block, target)| {
                 let two = self.two_values(block, target, means[block.start]);
@@ -197,7 +199,7 @@ impl Fit {
             .collect();
         let slopes: Vec<f64> = first.iter().map(|response| response.slope().max(1e-9)).collect();
         let known: Vec<f64> = first.iter().map(Response::variance).collect();
-        let mut latent = Latent::behind(&common, &first, &vec![1.0; first.len()], &known);
+        let mut latent = Latent::behind(&common, &first, &vec![1.0; first.len()], &known, &block_of);
         blob.shifts = clouds::shifts(covariance, &latent.cloud(), &slopes);
         let own = clouds::of_strata(covariance, seconds, &blob, self.plan.tuning.edge_margin);
         let targets = self.complete_targets(targets, &blob, &means, &stretches);
@@ -236,15 +238,13 @@ impl Fit {
                 .map(|(block, target, j)| variance(block, target, j))
                 .collect();
             let known: Vec<f64> = responses.iter().zip(&variances).map(|(of, v)| v * of.variance()).collect();
-            Latent::behind(cloud, &responses, &variances, &known)
+            Latent::behind(cloud, &responses, &variances, &known, &block_of)
         };
         let mut own: Vec<Latent> =
             if strata > 1 { own.iter().enumerate().map(within).collect() } else { Vec::new() };
         let origin: Vec<f64> = (0..means.len()).map(|j| if angle(j) { means[j] } else { 0.0 }).collect();
-        let one_of = self.exclusive(covariance, &means, &stretches);
         let alternatives: Vec<Target> = one_of.iter().map(|one_of| of_columns(one_of, &blocks, &targets)).collect();
         let targets: Vec<Target> = targets.into_iter().chain(alternatives).collect();
-        let block_of = self.blocks_of_coordinates(&one_of);
         let mut release = None;
         for round in 0..=ROUNDS {
             let cloud = scaled(latent.cloud());

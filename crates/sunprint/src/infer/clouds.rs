@@ -71,14 +71,26 @@ const CHANCE: f64 = 0.05;
 impl Latent {
     /// The Gaussian with these variances whose bent coordinates go together as those of a cloud of scores do. `whole` are
     /// the variances of scores, as far as they are known.
-    pub fn behind(cloud: &Cloud, responses: &[Response], variances: &[f64], whole: &[f64]) -> Latent {
+    pub fn behind(
+        cloud: &Cloud,
+        responses: &[Response],
+        variances: &[f64],
+        whole: &[f64],
+        block_of: &[usize],
+    ) -> Latent {
         let d = cloud.left.len();
         let wanted = cloud.together();
         let mut matrix = wanted.clone();
         for i in 0..d {
             for j in 0..i {
                 let most = MOST_COMMON * (variances[i] * variances[j]).sqrt();
-                let r = correlation(wanted[i * d + j], &responses[i], &responses[j]).clamp(-most, most);
+                // Of one block a row has one coordinate: thresholds of their own would all exclude one another.
+                let r = if block_of[i] == block_of[j] {
+                    wanted[i * d + j] / (whole[i] * whole[j]).sqrt().max(f64::MIN_POSITIVE)
+                } else {
+                    correlation(wanted[i * d + j], &responses[i], &responses[j])
+                };
+                let r = r.clamp(-most, most);
                 matrix[i * d + j] = r;
                 matrix[j * d + i] = r;
             }

@@ -341,7 +341,7 @@ impl Shares {
 /// Whether the values of a column are counted one by one where that pays. Not those of angles, nor those of two values:
 /// how often each of two comes is told by their mean, which the moments have with far less noise.
 pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
-    let two = schema.columns[block.column].kind.values() == Some(2) && block.end() - block.start <= 2 && !block.absence;
+    let two = schema.columns[block.column].kind.values() == Some(2) && block.form == Form::Line && !block.absence;
     block.form != Form::Circle && !two
 }
 
