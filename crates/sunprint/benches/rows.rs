@@ -14,7 +14,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::Codes;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, Pass, Place, Sums, Work};
+use sunprint::tally::{Cells, ClippedMoments, Coordinates, Pass, Place, Score, Sums, Work};
 
 /// Each side takes about this many seconds of a turn.
 const TURN: f64 = 0.05;
@@ -83,7 +83,7 @@ fn rows(codes: &Codes) -> impl Iterator<Item = &[u16]> {
 fn gram(width: usize) {
     let codes = codes(width);
     let radius = (16_384.0 * (width as f64 / 12.0).sqrt()) as u32;
-    let spec = ClippedMoments { centre: vec![32_768; width], radius, plane: None };
+    let spec = ClippedMoments { scores: vec![Score::plain(32_768); width], radius, plane: None, apart: false };
     let pass = pass(width, Work::Moments(spec));
     let mut tallying = pass.begin();
     let plain = || {

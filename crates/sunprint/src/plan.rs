@@ -144,11 +144,11 @@ impl Plan {
         let shape = shares.moments > 0 && shares.measure > 0;
         let lost = (self.public_basis.is_some() || self.dimension.is_some()) && !shape
             || shares.marginals + shares.cells > 0 && !self.surveys()
-            || gaussian && facts.strata == 1 && shares.measure > 0;
+            || (gaussian || self.surveys()) && facts.strata == 1 && shares.measure > 0;
         if lost {
             return Err(Error::new(Kind::Usage, "the budget shares do not suit the rest of the plan").hint(
                 "directions that are given or asked for need moments and a measure; values and cells are counted where \
-                 nothing is said of directions",
+                 nothing is said of directions, and a measure is then for strata alone",
             ));
         }
         Ok(())

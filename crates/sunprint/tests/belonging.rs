@@ -8,7 +8,7 @@ use sunprint::fit::Fit;
 use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClippedMoments, Digest, FitName, Pass, Tally, Work};
+use sunprint::tally::{ClippedMoments, Digest, FitName, Pass, Score, Tally, Work};
 
 const WIDTH: usize = 3;
 const ROWS: usize = 400;
@@ -103,12 +103,19 @@ fn whatever_a_pass_says_is_in_its_tallies() {
     let (pass, spec) = up_to_moments(&mut fit, &wide());
     let spent = fit.receipt().spent.len();
     let moments = |spec: ClippedMoments| Pass { work: Work::Moments(spec), ..pass.clone() };
-    let mut centre = spec.centre.clone();
-    centre[1] ^= 1;
+    let with_score = |change: fn(&mut Score)| {
+        let mut scores = spec.scores.clone();
+        change(&mut scores[1]);
+        moments(ClippedMoments { scores, ..spec.clone() })
+    };
     let changed = [
         moments(ClippedMoments { radius: spec.radius + 1, ..spec.clone() }),
         moments(ClippedMoments { radius: spec.radius * 25, ..spec.clone() }),
-        moments(ClippedMoments { centre, ..spec.clone() }),
+        with_score(|score| score.centre ^= 1),
+        with_score(|score| score.low += 1),
+        with_score(|score| score.high -= 1),
+        with_score(|score| score.times += 1),
+        moments(ClippedMoments { apart: !spec.apart, ..spec.clone() }),
         Pass { number: pass.number + 1, ..pass.clone() },
         Pass { schema: Digest::of(b"other bounds"), ..pass.clone() },
     ];

@@ -40,10 +40,10 @@ fn a_forecast_has_the_stages_of_the_fit() {
                     ("centre", shares.centre),
                     ("spread", shares.spread),
                     ("contrasts", shares.contrasts),
-                    ("moments", shares.moments),
                     ("marginals", shares.marginals),
+                    ("moments", shares.moments),
                     ("measure", shares.measure),
-                    ("labels", shares.labels),
+                    ("cells", shares.cells),
                 ];
                 let predicted: Vec<(&str, u64)> = predicted.into_iter().filter(|stage| stage.1 > 0).collect();
                 let done: Vec<(&str, u64)> = receipt.stages.iter().map(|s| (s.name.as_str(), s.share)).collect();

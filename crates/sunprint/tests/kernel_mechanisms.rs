@@ -5,7 +5,8 @@ mod kernel_support;
 
 use kernel_support::law::{Verdict, cells, gaussian_law, laplace_law};
 use kernel_support::{concentrated, pure};
-use sunprint::privacy::{Charge, Kernel, LatticeShares, PathTree, Sensitive};
+use sunprint::error::Kind;
+use sunprint::privacy::{Charge, Kernel, LatticeShares, NoiseScale, PathTree, Sensitive};
 
 /// The right law is accepted; scales 0.7 and 1.3 times as wide are rejected.
 fn check(name: &str, law: impl Fn(f64) -> Vec<(i128, f64)>, draws: &[i128]) {
@@ -126,6 +127,116 @@ fn lattice_counts() {
     check("one stratum", |f| laplace_law(1.0 * f), &noise);
 }
 
+/// How often two noises have the same sign: as often as not, where they are independent.
+fn independent(name: &str, a: &[i128], b: &[i128]) {
+    let law = [(-1, 0.5), (1, 0.5)];
+    let signs = a.iter().zip(b).map(|(a, b)| a.signum() * b.signum()).filter(|&sign| sign != 0);
+    assert_eq!(cells(&law, signs), Verdict::Accepted, "{name}");
+    let same = a.iter().map(|a| a.signum() * a.signum()).filter(|&sign| sign != 0);
+    assert_eq!(cells(&law, same), Verdict::Rejected, "{name}: the same noise twice is noticed");
+}
+
+/// Of order 1 the Wishart difference is `s (χ²₂ − χ²₂)`: Laplace noise of scale 2s, here rounded to a grid. Every block has
+/// its own, of the same law as a matrix alone.
+#[test]
+fn every_block_of_moments_has_its_noise() {
+    let (bound, grams) = (40_u64, [4096_i64, -8192, 0]);
+    let mut kernel = Kernel::seeded(12);
+    let mut noise = [const { Vec::new() }; 3];
+    for _ in 0..40_000 {
+        let all = kernel.moments_of_blocks("m", Sensitive::new(grams.to_vec()), 1, 3, bound, pure()).unwrap();
+        for ((noise, block), gram) in noise.iter_mut().zip(all.into_inner()).zip(grams) {
+            assert!(matches!(block.scale, NoiseScale::Wishart { s: 20 }), "R/ε: {:?}", block.scale);
+            noise.push(i128::from(block.lower[0] - gram));
+        }
+    }
+    let spent = &kernel.log()[0];
+    assert_eq!(spent.sensitivity, "rows of squared norm at most 40 in 3 blocks: nuclear norm at most twice that");
+    let exponent: u32 = spent.noise.rsplit('^').next().unwrap().parse().unwrap();
+    let grid = f64::from(exponent).exp2();
+    assert!(grams.iter().all(|gram| gram % (1 << exponent) == 0), "the noise is rounded as it stands");
+    let law = |f: f64| -> Vec<(i128, f64)> {
+        let below = |x: f64| {
+            let tail = 0.5 * (-x.abs() / (40.0 * f)).exp();
+            if x < 0.0 { tail } else { 1.0 - tail }
+        };
+        let most = (2000.0 / grid) as i128;
+        let cell = |k: i128| (k << exponent, below((k as f64 + 0.5) * grid) - below((k as f64 - 0.5) * grid));
+        (-most..=most).map(cell).collect()
+    };
+    noise.iter().for_each(|noise| check("a block", law, noise));
+    independent("blocks", &noise[0], &noise[1]);
+    independent("blocks", &noise[1], &noise[2]);
+}
+
+#[test]
+fn every_block_of_gaussian_moments_has_its_noise() {
+    let mut kernel = Kernel::seeded(13);
+    let mut parts = [const { Vec::new() }; 4];
+    for _ in 0..40_000 {
+        let all = kernel.moments_of_blocks("m", Sensitive::new(vec![5; 6]), 2, 2, 6, concentrated()).unwrap();
+        for (to, block) in all.into_inner().into_iter().enumerate() {
+            let noise: Vec<i128> = block.lower.iter().map(|x| i128::from(x - 5)).collect();
+            parts[2 * to].push(noise[1]);
+            parts[2 * to + 1].extend([noise[0], noise[2]]);
+        }
+    }
+    // σ² = 36/(2 · ½), as for one block.
+    for block in parts.chunks(2) {
+        check("off-diagonal", |f| gaussian_law(36.0 * f * f), &block[0]);
+        check("diagonal", |f| gaussian_law(72.0 * f * f), &block[1]);
+    }
+    independent("blocks", &parts[0], &parts[2]);
+    independent("blocks", &parts[1], &parts[3]);
+}
+
+#[test]
+fn blocks_of_other_lengths_are_refused_and_not_logged() {
+    let mut kernel = Kernel::seeded(14);
+    for (entries, order, blocks) in [(5, 2, 2), (6, 2, 1), (6, 2, 0), (0, 0, 2), (6, 2, 3)] {
+        let grams = Sensitive::new(vec![0; entries]);
+        let refused = kernel.moments_of_blocks("m", grams, order, blocks, 6, pure()).err().unwrap();
+        assert_eq!(refused.kind(), Kind::Protocol);
+    }
+    for (sums, blocks) in [(5, 2), (4, 0)] {
+        let refused = kernel.cube_sums_of_blocks("c", Sensitive::new(vec![0; sums]), blocks, 6, pure()).err().unwrap();
+        assert_eq!(refused.kind(), Kind::Protocol);
+    }
+    assert!(kernel.log().is_empty());
+}
+
+/// P(‖z‖_∞ = m) in two dimensions, for scale b.
+fn square_law(b: f64) -> Vec<(i128, f64)> {
+    let weight = |m: i32| if m == 0 { 1.0 } else { 8.0 * f64::from(m) * (-f64::from(m) / b).exp() };
+    let norm: f64 = (0..2000).map(weight).sum();
+    (0..2000).map(|m| (i128::from(m), weight(m) / norm)).collect()
+}
+
+/// Blocks together move by at most the span, so each has the noise of one alone: b = 20/2, and σ² = 2 · 400/(2 · ½).
+#[test]
+fn every_block_of_cube_sums_has_its_noise() {
+    let sums = [-5, 9, 0, 7, 100, -100];
+    let mut kernel = Kernel::seeded(15);
+    let (mut norms, mut first) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
+    let mut gaussian = Vec::new();
+    for _ in 0..60_000 {
+        let mut noise = |charge: Charge| -> Vec<i128> {
+            let noisy = kernel.cube_sums_of_blocks("c", Sensitive::new(sums.to_vec()), 3, 20, charge).unwrap();
+            noisy.into_inner().iter().zip(sums).map(|(noisy, sum)| i128::from(noisy - sum)).collect()
+        };
+        for (block, noise) in noise(pure()).chunks(2).enumerate() {
+            norms[block].push(noise[0].abs().max(noise[1].abs()));
+            first[block].push(noise[0]);
+        }
+        gaussian.extend(noise(concentrated()));
+    }
+    norms.iter().for_each(|norms| check("a block", |f| square_law(10.0 * f), norms));
+    independent("blocks", &first[0], &first[1]);
+    independent("blocks", &first[1], &first[2]);
+    check("gaussian", |f| gaussian_law(800.0 * f * f), &gaussian);
+    assert_eq!(kernel.log()[0].sensitivity, "each of 2 sums in 3 blocks, together by at most 20");
+}
+
 /// The cube through the front door: d = 2, span/ε = 10 is above 2d, so it is the scale.
 #[test]
 fn cube_sums() {
@@ -136,10 +247,5 @@ fn cube_sums() {
             i128::from((sums[0] + 5).abs().max((sums[1] - 9).abs()))
         })
         .collect();
-    let law = |f: f64| -> Vec<(i128, f64)> {
-        let weight = |m: i32| if m == 0 { 1.0 } else { 8.0 * f64::from(m) * (-f64::from(m) / (10.0 * f)).exp() };
-        let norm: f64 = (0..2000).map(weight).sum();
-        (0..2000).map(|m| (i128::from(m), weight(m) / norm)).collect()
-    };
-    check("cube", law, &draws);
+    check("cube", |f| square_law(10.0 * f), &draws);
 }

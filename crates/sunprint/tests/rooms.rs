@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// * `source` passes rows on to the door.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
-/// * `markup` knows nothing: text goes in, safe text comes out.
+/// * `infer` turns released numbers into a model: it sees no rows and knows no privacy. `model` does not name it.
 /// * `report` puts pages together: the curator's from what `evaluate` found, the public one from a model alone. It releases
 ///   nothing: noise is drawn only for fits of rows that came out of a model.
 /// * `markup` knows nothing: text goes in, safe text comes out.
@@ -33,9 +33,13 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("ledger", &["error", "math", "privacy", "schema"]),
     ("receipt", &["error", "ledger", "markup", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
+    ("infer", &["math", "model", "subspace", "tally"]),
     (
         "fit",
-        &["error", "ledger", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"],
+        &[
+            "error", "infer", "ledger", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace",
+            "tally",
+        ],
     ),
     ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
@@ -165,6 +169,8 @@ fn forbidden_imports_are_caught() {
         ("door", "use crate::source::Table; // a comment", "source"),
         ("schema", "pub(in crate::schema) fn f(x: crate::model::Model) {}", "model"),
         ("measure", "use crate::tally::codes::Codes;", "tally"),
+        ("infer", "use crate::privacy::Charge;", "privacy"),
+        ("model", "use crate::infer::hear;", "infer"),
         ("attic", "use crate::error::Error;", "error"),
     ] {
         assert_eq!(forbidden(room, text), [edge], "{text}");

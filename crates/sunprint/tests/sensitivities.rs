@@ -7,10 +7,11 @@ use sunprint::fit::Fit;
 use sunprint::math::stream::Stream;
 use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
-use sunprint::subspace::{MomentLayout, assemble};
+use sunprint::subspace::{MomentLayout, assemble, assemble_apart, row_norm_squared_apart};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{
-    ClampedSums, ClippedMoments, Fork, Forks, Histogram, Marginals, Opened, Pass, Sums, Tally, Work, packed_index,
+    ClampedSums, ClippedMoments, Fork, Forks, Group, Histogram, Marginals, Opened, Pass, Score, Sites, Sums, Tally,
+    Work, grid_bits, packed_index,
 };
 
 type Row = (Vec<u16>, u32);
@@ -147,12 +148,12 @@ fn extended_rows_stay_inside_their_norm() {
     let mut fullest = 0.0_f64;
     for pair in neighbours() {
         let (d, strata) = (pair.width, pair.strata);
-        let centre: Vec<u16> = random_rows(d, 1, 1, stream.bits() >> 1).remove(0).0;
+        let scores = scores(d, &mut stream);
         let radius = [1, 2, 1 << 10, 40_000, u32::MAX][stream.below(5) as usize];
         // Every third time in a plane, whose vectors need not even be short.
         let k = 1 + stream.below(d as u64) as usize;
         let vectors = (0..k).map(|_| (0..d).map(|_| stream.bits() as i32).collect()).collect();
-        let spec = ClippedMoments { centre, radius, plane: (stream.below(3) == 0).then_some(vectors) };
+        let spec = ClippedMoments { scores, radius, plane: (stream.below(3) == 0).then_some(vectors), apart: false };
         let layout = MomentLayout::new(spec.width(d), strata);
         let work = Work::Moments(spec);
         let gram = |rows: &[Row]| {
@@ -182,6 +183,82 @@ fn extended_rows_stay_inside_their_norm() {
     assert!(fullest > 0.99, "corners use nearly the whole norm: {fullest}");
 }
 
+/// Any way to read coordinates, extremes among them.
+fn scores(width: usize, stream: &mut Stream) -> Vec<Score> {
+    let mut code = || [0, 1, Q / 2, Q, stream.bits() as u16][stream.below(5) as usize];
+    let ends: Vec<[u16; 3]> = (0..width).map(|_| [code(), code(), code()]).collect();
+    let plain = stream.below(3) == 0;
+    let score = |[centre, a, b]: [u16; 3]| {
+        let times = [0, 1, 256, Score::MOST][stream.below(4) as usize];
+        if plain { Score::plain(centre) } else { Score { centre, low: a.min(b), high: a.max(b), times } }
+    };
+    ends.into_iter().map(score).collect()
+}
+
+/// The same where every stratum has its own matrix: a row alone is one matrix of rank one in the block of its stratum,
+/// whose trace is at most the bound R, and nothing in any other. So the changes of all blocks together have nuclear norms
+/// that add up to at most 2R, whether the replaced row stays in its stratum or not.
+#[test]
+fn rows_apart_stay_inside_their_norm_over_all_blocks() {
+    let mut stream = Stream::new(6, 83, 0);
+    let (mut fullest, mut changed) = (0.0_f64, 0);
+    let bound = i128::from(row_norm_squared_apart());
+    for pair in neighbours() {
+        let (d, strata) = (pair.width, pair.strata);
+        let radius = [1, 2, 1 << 10, 40_000, u32::MAX][stream.below(5) as usize];
+        let spec = ClippedMoments { scores: scores(d, &mut stream), radius, plane: None, apart: true };
+        let size = (d + 1) * (d + 2) / 2;
+        let blocks = |rows: &[Row]| {
+            let one = Neighbours { width: d, strata, here: rows.to_vec(), there: Vec::new() };
+            let [tally, _] = one.tallies(Work::Moments(spec.clone()));
+            let Opened::Moments(tally) = tally.open_danger() else { panic!("moments") };
+            let all = assemble_apart(tally, d);
+            assert_eq!(all.len(), strata * size);
+            all
+        };
+        for rows in [&pair.here, &pair.there] {
+            let mut sum = vec![0_i64; strata * size];
+            for row in rows {
+                let alone = blocks(std::slice::from_ref(row));
+                for (stratum, block) in alone.chunks(size).enumerate() {
+                    if stratum != row.1 as usize {
+                        assert!(block.iter().all(|&x| x == 0), "a row is in one block");
+                        continue;
+                    }
+                    let at = |i: usize, j: usize| i128::from(block[packed_index(i, j)]);
+                    let trace: i128 = (0..=d).map(|i| at(i, i)).sum();
+                    assert!(0 < trace && trace <= bound, "a row of norm {trace}");
+                    fullest = fullest.max(trace as f64 / bound as f64);
+                    for i in 0..=d {
+                        for j in 0..i {
+                            assert_eq!(at(i, j) * at(i, j), at(i, i) * at(j, j), "rank one");
+                        }
+                    }
+                }
+                sum.iter_mut().zip(&alone).for_each(|(a, b)| *a += b);
+            }
+            assert_eq!(sum, blocks(rows), "the table's moments are the sum of its rows'");
+        }
+        // What follows for neighbours: in trace and in Frobenius norm.
+        let (a, b) = (blocks(&pair.here), blocks(&pair.there));
+        let mut squares = 0_i128;
+        for (a, b) in a.chunks(size).zip(b.chunks(size)) {
+            for i in 0..=d {
+                for j in 0..=i {
+                    let moved = i128::from(a[packed_index(i, j)]) - i128::from(b[packed_index(i, j)]);
+                    squares += moved * moved * if i == j { 1 } else { 2 };
+                }
+            }
+        }
+        assert!(squares <= 2 * bound * bound, "squared Frobenius norms of all blocks together");
+        let touched = a.chunks(size).zip(b.chunks(size)).filter(|(a, b)| a != b).count();
+        assert!(touched <= 2);
+        changed += usize::from(touched == 2);
+    }
+    assert!(fullest > 0.99, "corners use nearly the whole norm: {fullest}");
+    assert!(changed > 100, "rows change their stratum: {changed}");
+}
+
 /// Long rows, where the rounding to the grid adds up: every corner pattern at the tightest radii.
 #[test]
 fn wide_rows_stay_inside_their_norm() {
@@ -191,7 +268,12 @@ fn wide_rows_stay_inside_their_norm() {
             for radius in [1, 9000, 1 << 20] {
                 let row = random_rows(d, 1, 1, seed).remove(0);
                 let centre = random_rows(d, 1, 1, seed + 50).remove(0).0;
-                let work = Work::Moments(ClippedMoments { centre, radius, plane: None });
+                let work = Work::Moments(ClippedMoments {
+                    scores: centre.into_iter().map(Score::plain).collect(),
+                    radius,
+                    plane: None,
+                    apart: false,
+                });
                 let pass = Pass::new(1, d, 1, work);
                 let tally = pass.tally(&table(d, &[row]));
                 let Opened::Moments(tally) = tally.open_danger() else { panic!("moments") };
@@ -255,7 +337,22 @@ fn chain(width: usize, stream: &mut Stream) -> Forks {
     forks
 }
 
-/// Marginals and labels: in every histogram one unit leaves one cell and one enters another, or nothing moves.
+/// Sites anywhere on the grid, of some strata.
+fn sites(width: usize, strata: usize, stream: &mut Stream) -> Sites {
+    let most = 1_i64 << (grid_bits(width) - 1);
+    let mut points = |count: usize| -> Vec<i16> {
+        let entry = |_| [-most, most, stream.below(2 * most as u64 + 1) as i64 - most][stream.below(3) as usize] as i16;
+        (0..count * width).map(entry).collect()
+    };
+    let groups: Vec<[Vec<i16>; 2]> = (1..6).map(|sites| [points(1), points(sites)]).collect();
+    let mut strata: Vec<u32> = groups.iter().map(|_| stream.below(strata as u64) as u32).collect();
+    strata.sort_unstable();
+    let group = |([middle, sites], stratum): ([Vec<i16>; 2], u32)| Group { stratum, middle, sites };
+    let groups = groups.into_iter().zip(strata).map(group).collect();
+    Sites { scores: scores(width, stream), shift: stream.below(9) as u32, groups }
+}
+
+/// Values, questions and sites: in every histogram one unit leaves one cell and one enters another, or nothing moves.
 #[test]
 fn histograms_move_one_unit_each() {
     let mut moved = 0;
@@ -267,10 +364,11 @@ fn histograms_move_one_unit_each() {
         edges.dedup();
         let at = stream.below(d as u64) as usize;
         let histograms = vec![
-            Histogram::Line { at, edges, absence: at + 1 < d },
-            Histogram::Line { at: 0, edges: vec![1, Q], absence: false },
+            Histogram::Line { at, edges, absence: at + 1 < d, apart: stream.below(2) == 0 },
+            Histogram::Line { at: 0, edges: vec![1, Q], absence: false, apart: true },
             Histogram::Hot { at, len: d - at },
             Histogram::Tree(chain(d, &mut stream)),
+            Histogram::Sites(sites(d, pair.strata, &mut stream)),
         ];
         let sizes: Vec<usize> = histograms.iter().map(|h| h.size(pair.strata)).collect();
         let [a, b] = pair.tallies(Work::Marginals(Marginals { histograms }));

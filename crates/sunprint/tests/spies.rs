@@ -11,6 +11,8 @@ use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{ClampedSums, GRID, Histogram, Marginals, Pass, Sums, Work};
 
 const ROWS: usize = 40;
+/// So many that everything pays.
+const MANY: usize = 40_000;
 const WIDTH: usize = 3;
 
 /// Stage, share of the whole, mechanism when pure, mechanism when concentrated, which pass.
@@ -21,37 +23,56 @@ struct Case {
     name: &'static str,
     plan: Plan,
     strata: usize,
+    rows: usize,
     stages: Vec<Expected>,
 }
 
-fn facts(strata: usize) -> Facts {
-    Facts::of(&schema(WIDTH, strata), ROWS as u64, 0.5)
+fn facts(strata: usize, rows: usize) -> Facts {
+    Facts::of(&schema(WIDTH, strata), rows as u64, 0.5)
 }
 
-/// The stages of the default method that have a share, each in its pass.
+/// Those of the stages that have a share.
+fn with_shares(stages: Vec<Expected>) -> Vec<Expected> {
+    stages.into_iter().filter(|stage| stage.1.0 > 0).collect()
+}
+
+/// Where directions are asked for or known, and where rows are few: the measure counts cells in a pass of its own, or
+/// strata in the pass that sums them.
 fn refined(shares: &Shares) -> Vec<Expected> {
     let whole = Shares::WHOLE;
-    let second = if shares.moments + shares.contrasts > 0 || shares.measure > 0 { 2 } else { 1 };
-    let third = second + u32::from(shares.marginals > 0);
-    // Without moments the measure counts strata, in the pass that sums them.
-    let last = if shares.moments > 0 { third + 1 } else { third };
-    let stages = [
+    let last = if shares.moments > 0 { 3 } else { 2 };
+    with_shares(vec![
         ("centre", (shares.centre, whole), "cube", "gaussian", 1),
         ("spread", (shares.spread, whole), "laplace", "gaussian", 1),
-        ("contrasts", (shares.contrasts, whole), "cube", "gaussian", second),
-        ("moments", (shares.moments, whole), "wishart difference", "gaussian", second),
-        ("marginals", (shares.marginals, whole), "laplace", "gaussian", third),
+        ("contrasts", (shares.contrasts, whole), "cube", "gaussian", 2),
+        ("moments", (shares.moments, whole), "wishart difference", "gaussian", 2),
         ("measure", (shares.measure, whole), "path counts", "path counts", last),
-        ("labels", (shares.labels, whole), "laplace", "gaussian", last + 1),
-    ];
-    stages.into_iter().filter(|stage| stage.1.0 > 0).collect()
+    ])
+}
+
+/// The default method as it is: values before moments, strata counted with the moments, cells at the end.
+fn surveyed(shares: &Shares) -> Vec<Expected> {
+    if shares.moments == 0 {
+        return refined(shares);
+    }
+    let whole = Shares::WHOLE;
+    let moments = 2 + u32::from(shares.marginals > 0);
+    with_shares(vec![
+        ("centre", (shares.centre, whole), "cube", "gaussian", 1),
+        ("spread", (shares.spread, whole), "laplace", "gaussian", 1),
+        ("marginals", (shares.marginals, whole), "laplace", "gaussian", 2),
+        ("moments", (shares.moments, whole), "wishart difference", "gaussian", moments),
+        ("measure", (shares.measure, whole), "path counts", "path counts", moments),
+        ("cells", (shares.cells, whole), "laplace", "gaussian", moments + 1),
+    ])
 }
 
 fn cases() -> Vec<Case> {
     let by_hand = Shares { centre: 1000, spread: 500, moments: 4500, measure: 4000, ..Shares::default() };
-    let counted = Shares { marginals: 1500, moments: 3000, ..by_hand };
-    let sorted = Shares { labels: 2000, moments: 2500, ..by_hand };
-    let both = Shares { labels: 1000, moments: 2000, ..counted };
+    let counted = Shares { spread: 0, marginals: 2000, moments: 3000, ..by_hand };
+    let celled = Shares { cells: 2000, moments: 2500, ..by_hand };
+    let both = Shares { cells: 1000, moments: 2000, ..counted };
+    let alone = |shares: Shares| Shares { measure: 0, moments: shares.moments + shares.measure, ..shares };
     let apart = Shares { centre: 4000, spread: 500, contrasts: 5000, measure: 500, ..Shares::default() };
     let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
     let paper = vec![
@@ -67,20 +88,33 @@ fn cases() -> Vec<Case> {
         };
         stages.into_iter().map(swap).collect()
     };
-    let case =
-        |name: &'static str, plan: Plan, strata: usize, stages: Vec<Expected>| Case { name, plan, strata, stages };
+    let case = |name: &'static str, plan: Plan, strata: usize, stages: Vec<Expected>| Case {
+        name,
+        plan,
+        strata,
+        rows: ROWS,
+        stages,
+    };
     let default = || plan(Method::Default);
-    let few = |strata: usize| refined(&Shares::for_table(&facts(strata)));
+    let table = |strata: usize, rows: usize| surveyed(&Shares::for_table(&facts(strata, rows)));
+    let few = |strata: usize| table(strata, ROWS);
+    let many = |name: &'static str, strata: usize| Case {
+        name,
+        plan: default(),
+        strata,
+        rows: MANY,
+        stages: table(strata, MANY),
+    };
     // Directions that are asked for are measured, however few the rows.
     let asked = || Plan { dimension: Some(2), ..default() };
-    let found = |strata: usize| refined(&Shares::with_directions(&facts(strata)));
+    let found = |strata: usize| refined(&Shares::with_directions(&facts(strata, ROWS)));
     let hand = |shares: Shares| Plan { shares: Some(shares), ..default() };
     let psmm = |plan: Plan| Plan { mechanism: Mechanism::Psmm, ..plan };
     let two = || Plan { dimension: Some(2), ..plan(Method::Paper) };
     let three = || Plan { dimension: Some(3), ..plan(Method::Paper) };
     // A Gaussian has no cells: what there is of a measure counts strata, in the pass of the moments.
     let gaussian = |strata: usize| {
-        let mut stages = refined(&Shares::for_gaussian(&facts(strata)));
+        let mut stages = refined(&Shares::for_gaussian(&facts(strata, ROWS)));
         stages.iter_mut().filter(|stage| stage.0 == "measure").for_each(|stage| stage.4 = 2);
         stages
     };
@@ -89,22 +123,28 @@ fn cases() -> Vec<Case> {
         case("few rows in two strata", default(), 2, few(2)),
         case("few rows in four strata", default(), 4, few(4)),
         case("few rows in too many strata", default(), 100, few(100)),
-        case("contrasts by hand", hand(apart), 3, refined(&apart)),
+        many("many rows", 1),
+        many("many rows in two strata", 2),
+        many("many rows in three strata", 3),
+        many("many rows in many strata", 100),
+        case("contrasts by hand", hand(apart), 3, surveyed(&apart)),
         case("directions", asked(), 1, found(1)),
         case("directions and strata", asked(), 4, found(4)),
         case("directions and many strata", asked(), 100, found(100)),
         case("without texture", Plan { texture: false, ..default() }, 2, found(2)),
-        case("by hand", hand(by_hand), 2, refined(&by_hand)),
-        case("marginals", hand(counted), 1, refined(&counted)),
-        case("marginals and strata", hand(counted), 3, refined(&counted)),
-        case("labels", hand(sorted), 3, refined(&sorted)),
-        case("marginals and labels", hand(both), 2, refined(&both)),
-        case("lattice and labels", psmm(hand(sorted)), 3, on_lattice(refined(&sorted))),
+        case("by hand", hand(by_hand), 2, surveyed(&by_hand)),
+        case("by hand alone", hand(alone(by_hand)), 1, surveyed(&alone(by_hand))),
+        case("marginals", hand(alone(counted)), 1, surveyed(&alone(counted))),
+        case("marginals and strata", hand(counted), 3, surveyed(&counted)),
+        case("cells", hand(celled), 3, surveyed(&celled)),
+        case("cells alone", hand(alone(celled)), 1, surveyed(&alone(celled))),
+        case("marginals and cells", hand(both), 2, surveyed(&both)),
+        case("directions by hand", Plan { dimension: Some(2), ..hand(by_hand) }, 2, refined(&by_hand)),
         case(
             "public basis",
             Plan { public_basis: basis, ..default() },
             1,
-            refined(&Shares::with_public_basis(&facts(1))),
+            refined(&Shares::with_public_basis(&facts(1, ROWS))),
         ),
         case("gaussian", plan(Method::Gaussian), 1, gaussian(1)),
         case("gaussian with strata", plan(Method::Gaussian), 3, gaussian(3)),
@@ -114,7 +154,6 @@ fn cases() -> Vec<Case> {
         case("cube with strata", plan(Method::Cube), 5, cube.clone()),
         case("lattice", psmm(asked()), 1, on_lattice(found(1))),
         case("lattice with strata", psmm(asked()), 4, on_lattice(found(4))),
-        case("lattice and marginals", psmm(hand(counted)), 3, on_lattice(refined(&counted))),
         case("paper's lattice", psmm(plan(Method::Paper)), 1, on_lattice(paper.clone())),
         case("paper's lattice with strata", psmm(plan(Method::Paper)), 3, on_lattice(paper.clone())),
         case("paper from dimension 3 on", three(), 1, on_lattice(paper.clone())),
@@ -123,23 +162,74 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The cases above, said once more as a reader expects them: shares of few rows and passes of each way.
+/// The cases above, said once more as a reader expects them: the stages and passes of each way.
 #[test]
 fn the_cases_are_what_they_are_called() {
     let cases = cases();
-    let stages = |name: &str| -> Vec<(&str, u64, u32)> {
+    let stages = |name: &str| -> Vec<(&str, u32)> {
         let case = cases.iter().find(|case| case.name == name).unwrap();
-        case.stages.iter().map(|stage| (stage.0, stage.1.0, stage.4)).collect()
+        case.stages.iter().map(|stage| (stage.0, stage.4)).collect()
     };
-    assert_eq!(stages("few rows"), [("centre", 9400, 1), ("spread", 600, 1)]);
-    let apart = [("centre", 5800, 1), ("spread", 600, 1), ("contrasts", 2800, 2), ("measure", 800, 2)];
+    assert_eq!(stages("few rows"), [("centre", 1), ("spread", 1)]);
+    let apart = [("centre", 1), ("spread", 1), ("contrasts", 2), ("measure", 2)];
     assert_eq!(stages("few rows in two strata"), apart);
     assert_eq!(stages("few rows in four strata"), apart);
-    assert_eq!(stages("few rows in too many strata"), [("centre", 8600, 1), ("spread", 600, 1), ("measure", 800, 2)]);
-    assert_eq!(stages("marginals")[2..], [("moments", 3000, 2), ("marginals", 1500, 3), ("measure", 4000, 4)]);
-    assert_eq!(stages("directions")[3].2, 3);
+    assert_eq!(stages("few rows in too many strata"), [("centre", 1), ("spread", 1), ("measure", 2)]);
+    assert_eq!(stages("many rows"), [("centre", 1), ("marginals", 2), ("moments", 3), ("cells", 4)]);
+    let whole = [("centre", 1), ("marginals", 2), ("moments", 3), ("measure", 3), ("cells", 4)];
+    assert_eq!(stages("many rows in two strata"), whole);
+    assert_eq!(stages("many rows in three strata"), whole);
+    assert_eq!(stages("cells")[2..], [("moments", 2), ("measure", 2), ("cells", 3)]);
+    assert_eq!(stages("directions"), [("centre", 1), ("spread", 1), ("moments", 2), ("measure", 3)]);
     assert_eq!(stages("gaussian").len(), 3);
-    assert_eq!(stages("gaussian with strata")[3], ("measure", 500, 2));
+    assert_eq!(stages("gaussian with strata")[3], ("measure", 2));
+}
+
+/// Many rows in a few strata have everything that there is: moments of each stratum, sites, and questions.
+#[test]
+fn many_rows_have_moments_apart_sites_and_questions() {
+    let case = cases().into_iter().find(|case| case.name == "many rows in two strata").unwrap();
+    let codes = rows(&case);
+    let mut fit = begin(&case, promise("0.5", None));
+    let (mut apart, mut found) = (false, (0, 0));
+    while let Some(pass) = fit.next_pass() {
+        match &pass.work {
+            Work::Moments(spec) => apart = spec.apart,
+            Work::Marginals(marginals) => {
+                let count = |of: fn(&Histogram) -> bool| marginals.histograms.iter().filter(|h| of(h)).count();
+                found.0 += count(|histogram| matches!(histogram, Histogram::Sites(_)));
+                found.1 += count(|histogram| matches!(histogram, Histogram::Tree(_)));
+            }
+            _ => {}
+        }
+        fit.absorb(pass.tally(&codes)).unwrap();
+    }
+    assert!(apart && found == (1, 1), "{apart} {found:?}");
+}
+
+/// Histograms divide their charge by weights that nobody outside need know; what each column's noise costs is read from
+/// the evidence of the model, and adds up to the charge.
+#[test]
+fn the_noise_of_values_adds_up_to_their_charge() {
+    for budget in budgets() {
+        let case = cases().into_iter().find(|case| case.name == "many rows").unwrap();
+        let codes = rows(&case);
+        let mut fit = begin(&case, budget);
+        while let Some(pass) = fit.next_pass() {
+            fit.absorb(pass.tally(&codes)).unwrap();
+        }
+        let model = fit.finish().unwrap();
+        let spent = model.receipt().spent.iter().find(|spent| spent.stage == "marginals").unwrap();
+        let amount = spent.amount.num() as f64 / spent.amount.den() as f64;
+        let variances = model.evidence().values.iter().map(|values| (values.noise * MANY as f64).powi(2));
+        // Lap_Z(b) has variance about 2b² and costs 2/b; a discrete Gaussian costs 1/σ².
+        let cost = |variance: f64| match spent.privacy {
+            Privacy::Pure => 2.0 / (variance / 2.0).sqrt(),
+            Privacy::Concentrated => 1.0 / variance,
+        };
+        let loss: f64 = variances.map(cost).sum();
+        assert!(loss < 1.001 * amount && loss > 0.99 * amount, "{loss} of {amount}");
+    }
 }
 
 fn budgets() -> [Budget; 2] {
@@ -150,14 +240,14 @@ fn all_sums() -> Work {
     Work::Sums(Sums { counted: vec![true; WIDTH] })
 }
 
-fn rows(strata: usize) -> Codes {
-    table(WIDTH, &random_rows(WIDTH, strata as u32, ROWS, 5))
+fn rows(case: &Case) -> Codes {
+    table(WIDTH, &random_rows(WIDTH, case.strata as u32, case.rows, 5))
 }
 
 fn begin(case: &Case, budget: Budget) -> Fit {
     let schema = schema(WIDTH, case.strata);
     let kernel = Kernel::quiet();
-    Fit::begin_with_danger_kernel(&schema, case.plan.clone(), budget, ROWS as u64, kernel).unwrap()
+    Fit::begin_with_danger_kernel(&schema, case.plan.clone(), budget, case.rows as u64, kernel).unwrap()
 }
 
 /// The numbers behind "scale" or "variance" in the words of a law.
@@ -182,6 +272,14 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
         assert!(scale >= need * (1.0 - 1e-12), "{}: {scale} < {need}", spent.stage);
         assert!(scale <= need * (1.0 + 1e-6) + 1.0, "{}: {scale} wastes what {need} would do", spent.stage);
     };
+    // Histograms with as much noise as each other, or between two ends: two counts of each move by one.
+    let histograms = |count: usize| {
+        assert_eq!(spent.sensitivity, format!("in each of {count} histograms one count down and one up, by 1"));
+        let loss = |scale: f64| count as f64 * if pure { 2.0 / scale } else { 1.0 / scale };
+        let (least, most) = (scales[0], scales[scales.len() - 1]);
+        assert!(scales.len() <= 2 && least <= most);
+        assert!(loss(most) <= amount * (1.0 + 1e-12) && loss(least) >= amount * (1.0 - 1e-6), "{scales:?} {amount}");
+    };
     match spent.stage.as_str() {
         "centre" => {
             assert_eq!(spent.sensitivity, format!("each of {WIDTH} sums by at most {Q}"));
@@ -205,22 +303,26 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
         "marginals" => {
             let Work::Marginals(marginals) = &pass.work else { panic!("marginals count values") };
             assert_eq!(marginals.histograms.len(), WIDTH, "one for each column");
-            assert_eq!(spent.sensitivity, format!("in each of {WIDTH} histograms one count down and one up, by 1"));
-            at_least(scales[0], if pure { 2.0 * d / amount } else { 2.0 * d / (2.0 * amount) });
+            let line = |histogram: &Histogram| matches!(histogram, Histogram::Line { .. });
+            assert!(marginals.histograms.iter().all(line));
+            histograms(marginals.histograms.len());
         }
-        "labels" => {
-            let Work::Marginals(Marginals { histograms }) = &pass.work else { panic!("labels are counted in leaves") };
-            assert!(matches!(histograms[..], [Histogram::Tree(_)]), "one tree");
-            assert_eq!(spent.sensitivity, "in each of 1 histograms one count down and one up, by 1");
-            at_least(scales[0], if pure { 2.0 / amount } else { 2.0 / (2.0 * amount) });
+        "cells" => {
+            let Work::Marginals(Marginals { histograms: cells }) = &pass.work else { panic!("cells are counted") };
+            let cell = |histogram: &Histogram| matches!(histogram, Histogram::Sites(_) | Histogram::Tree(_));
+            assert!(!cells.is_empty() && cells.iter().all(cell), "sites and questions");
+            histograms(cells.len());
         }
         "moments" => {
             // t = 2590 for the mean, t_L = 3172 for the one-hot of at most 64 strata.
-            let hot = if strata > 1 && strata <= 64 { 3172_u64 * 3172 } else { 0 };
+            let Work::Moments(spec) = &pass.work else { panic!("moments are of clipped rows") };
+            let hot = if strata > 1 && strata <= 64 && !spec.apart { 3172_u64 * 3172 } else { 0 };
             let bound = GRID * GRID + 2590 * 2590 + hot;
+            // Every row is in one block, so blocks cost no more than one.
+            let blocks = if spec.apart { format!(" in {strata} blocks") } else { String::new() };
             assert_eq!(
                 spent.sensitivity,
-                format!("rows of squared norm at most {bound}: nuclear norm at most twice that")
+                format!("rows of squared norm at most {bound}{blocks}: nuclear norm at most twice that")
             );
             at_least(scales[0], if pure { bound as f64 / amount } else { (bound as f64).powi(2) / (2.0 * amount) });
         }
@@ -270,7 +372,7 @@ fn every_stage_spends_its_share_in_the_order_of_the_passes() {
     for case in cases() {
         for budget in budgets() {
             let (total, privacy) = (budget.amount(), budget.privacy());
-            let codes = rows(case.strata);
+            let codes = rows(&case);
             let mut fit = begin(&case, budget);
             assert!(fit.receipt().spent.is_empty(), "{}: begin spends nothing", case.name);
             let (mut seen, mut last) = (0, 0);
@@ -310,8 +412,8 @@ fn every_stage_spends_its_share_in_the_order_of_the_passes() {
 fn a_wrong_tally_is_refused_before_anything_is_spent() {
     for case in cases() {
         for budget in budgets() {
-            let codes = rows(case.strata);
-            let few = table(WIDTH, &random_rows(WIDTH, case.strata as u32, ROWS - 1, 5));
+            let codes = rows(&case);
+            let few = table(WIDTH, &random_rows(WIDTH, case.strata as u32, case.rows - 1, 5));
             let mut fit = begin(&case, budget);
             while let Some(pass) = fit.next_pass() {
                 let before = fit.receipt().spent.len();
@@ -349,9 +451,8 @@ fn an_unfinished_fit_gives_no_model() {
 fn plans_that_cannot_work_are_refused_at_the_beginning() {
     let shares =
         |centre, spread, moments, measure| Some(Shares { centre, spread, moments, measure, ..Shares::default() });
-    let counted =
-        Shares { centre: 1000, spread: 500, moments: 4000, marginals: 1000, measure: 3500, ..Shares::default() };
-    let sorted = Shares { labels: 1000, marginals: 0, ..counted };
+    let counted = Shares { centre: 1500, moments: 7500, marginals: 1000, ..Shares::default() };
+    let celled = Shares { centre: 1000, spread: 500, moments: 7500, cells: 1000, ..Shares::default() };
     let apart = Shares { centre: 1000, spread: 500, contrasts: 8500, ..Shares::default() };
     let short = Some(vec![vec![1.0; WIDTH - 1]]);
     let twice = Some(vec![vec![1.0; WIDTH]; 2]);
@@ -366,10 +467,18 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { shares: shares(1000, 4000, 5000, 0), public_basis: good.clone(), ..default() },
         Plan { shares: shares(1000, 1000, 4000, 4000), ..plan(Method::Gaussian) },
         Plan { shares: Some(apart), ..default() },
-        Plan { shares: Some(Shares { marginals: 1000, centre: 8500, moments: 0, measure: 0, ..counted }), ..default() },
+        Plan { shares: Some(Shares { centre: 9000, moments: 0, ..counted }), ..default() },
+        Plan { shares: Some(Shares { centre: 8500, moments: 0, ..celled }), ..default() },
+        // Values say how wide columns are; one stratum has no rows to count.
+        Plan { shares: Some(Shares { spread: 500, centre: 1000, ..counted }), ..default() },
+        Plan { shares: Some(Shares { measure: 500, moments: 7000, ..counted }), ..default() },
+        Plan { shares: shares(1000, 500, 4500, 4000), ..default() },
         Plan { shares: Some(counted), public_basis: good.clone(), ..default() },
         Plan { shares: Some(counted), texture: false, ..default() },
-        Plan { shares: Some(sorted), ..default() },
+        Plan { shares: Some(celled), public_basis: good.clone(), ..default() },
+        Plan { shares: Some(celled), dimension: Some(1), ..default() },
+        Plan { shares: Some(celled), texture: false, ..default() },
+        Plan { shares: Some(celled), ..plan(Method::Gaussian) },
         Plan { shares: Some(counted), ..plan(Method::Gaussian) },
         Plan { dimension: Some(1), ..plan(Method::Gaussian) },
         Plan { public_basis: good.clone(), ..plan(Method::Gaussian) },

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sunprint::error::Kind;
 use sunprint::tally::codes::Codes;
 use sunprint::tally::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums,
-    Tally, VERSION, Work,
+    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, Group, Histogram, MOST_ROWS, Marginals, Pass, Place,
+    Score, Sites, Sums, Tally, VERSION, Work,
 };
 
 type Row = (Vec<u16>, u32);
@@ -24,17 +24,32 @@ fn passes(width: usize, strata: usize, centre: u16, radius: u32) -> Vec<Pass> {
     let depths: Vec<u8> = (0..strata).map(|s| (s % 6) as u8).collect();
     let cuts: Vec<u16> = (0..5).map(|c| c % 2_u16.min(width as u16)).collect();
     let edges: Vec<u16> = if centre > 9 { vec![3, 9, centre] } else { vec![] };
-    let line = Histogram::Line { at: 0, edges, absence: width > 1 };
+    let line = |apart: bool| Histogram::Line { at: 0, edges: edges.clone(), absence: width > 1, apart };
     let hot = Histogram::Hot { at: width / 2, len: width - width / 2 };
+    let plain = vec![Score::plain(centre); width];
+    let score = |j: usize| Score { centre, low: centre / 2, high: centre.max(9), times: 100 * (j as u16 % 100) };
+    let scores: Vec<Score> = (0..width).map(score).collect();
+    let group = |stratum: u32, at: i16| Group {
+        stratum,
+        middle: vec![at; width],
+        sites: [vec![at; width], vec![-at; width]].concat(),
+    };
+    let groups = vec![group(0, 3), group(0, -20), group(strata as u32 - 1, 50)];
+    let sites = Sites { scores: scores.clone(), shift: radius % 9, groups };
     let works = [
         Work::Sums(Sums { counted: (0..width).map(|j| centre >> (j % 16) & 1 == 1).collect() }),
         Work::Products,
-        Work::Moments(ClippedMoments { centre: vec![centre; width], radius, plane: None }),
-        Work::Moments(ClippedMoments { centre: vec![centre; width], radius, plane: Some(vec![unit(width - 1)]) }),
+        Work::Moments(ClippedMoments { scores: scores.clone(), radius, plane: None, apart: centre % 2 == 1 }),
+        Work::Moments(ClippedMoments {
+            scores: plain,
+            radius,
+            plane: Some(vec![unit(width - 1)]),
+            apart: centre % 2 == 0,
+        }),
         Work::Cells(Cells { coordinates: basis, cuts: vec![0, 1, 0, 1, 0], depths: depths.clone() }),
         Work::Cells(Cells { coordinates: Coordinates::Columns, cuts, depths }),
         Work::Clamped(ClampedSums { centre: vec![centre; width], reach: radius as u16 }),
-        Work::Marginals(Marginals { histograms: vec![line, hot] }),
+        Work::Marginals(Marginals { histograms: vec![line(true), hot, line(false), Histogram::Sites(sites)] }),
     ];
     works.into_iter().map(|work| Pass::new(7, width, strata, work)).collect()
 }
@@ -193,17 +208,42 @@ fn passes_that_contradict_themselves_are_refused() {
     refused(Pass { width: 4, ..sums.clone() });
     refused(Pass { width: 4, ..clamped.clone() });
     refused(Pass { width: 1, ..marginals.clone() });
+    let Work::Marginals(Marginals { histograms }) = &marginals.work else { panic!("marginals") };
+    let with_sites = |change: &dyn Fn(&mut Sites)| {
+        let Histogram::Sites(mut sites) = histograms[3].clone() else { panic!("sites") };
+        assert!(sites.fit(3, 2));
+        change(&mut sites);
+        Histogram::Sites(sites)
+    };
+    let Work::Moments(spec) = &moments.work else { panic!("moments") };
+    for change in [|score: &mut Score| score.times = Score::MOST + 1, |score| (score.low, score.high) = (9, 8)] {
+        let mut spec = spec.clone();
+        change(&mut spec.scores[2]);
+        refused(Pass { work: Work::Moments(spec), ..moments.clone() });
+    }
     for wrong in [
-        Histogram::Line { at: 3, edges: vec![], absence: false },
-        Histogram::Line { at: 2, edges: vec![], absence: true },
-        Histogram::Line { at: usize::MAX, edges: vec![], absence: true },
-        Histogram::Line { at: 0, edges: vec![5, 5], absence: false },
-        Histogram::Line { at: 0, edges: vec![6, 5], absence: false },
+        Histogram::Line { at: 3, edges: vec![], absence: false, apart: true },
+        Histogram::Line { at: 2, edges: vec![], absence: true, apart: false },
+        Histogram::Line { at: usize::MAX, edges: vec![], absence: true, apart: false },
+        Histogram::Line { at: 0, edges: vec![5, 5], absence: false, apart: true },
+        Histogram::Line { at: 0, edges: vec![6, 5], absence: false, apart: true },
         Histogram::Hot { at: 0, len: 0 },
         Histogram::Hot { at: 1, len: 3 },
         Histogram::Hot { at: 1, len: usize::MAX },
         Histogram::Tree(Forks { forks: vec![Fork { at: 3, edge: 5, below: -1, above: -2 }] }),
         Histogram::Tree(Forks { forks: vec![Fork { at: 0, edge: 5, below: 0, above: -1 }] }),
+        with_sites(&|sites| sites.groups.clear()),
+        with_sites(&|sites| sites.scores.truncate(2)),
+        with_sites(&|sites| sites.scores[0].times = Score::MOST + 1),
+        with_sites(&|sites| (sites.scores[1].low, sites.scores[1].high) = (9, 8)),
+        with_sites(&|sites| sites.shift = 23),
+        with_sites(&|sites| sites.groups[0].stratum = 1),
+        with_sites(&|sites| sites.groups[2].stratum = 2),
+        with_sites(&|sites| sites.groups[1].middle.truncate(2)),
+        with_sites(&|sites| sites.groups[1].sites.truncate(5)),
+        with_sites(&|sites| sites.groups[1].sites.clear()),
+        with_sites(&|sites| sites.groups[1].sites[4] = i16::MAX),
+        with_sites(&|sites| sites.groups[1].middle[2] = i16::MIN),
     ] {
         refused(Pass { work: Work::Marginals(Marginals { histograms: vec![wrong] }), ..marginals.clone() });
     }
@@ -211,7 +251,12 @@ fn passes_that_contradict_themselves_are_refused() {
     refused(Pass { width: 0, ..sums.clone() });
     refused(Pass { strata: 0, ..sums.clone() });
     for wrong in [vec![], vec![vec![1; 2]], vec![vec![1; 3]; 4]] {
-        let work = Work::Moments(ClippedMoments { centre: vec![0; 3], radius: 1, plane: Some(wrong) });
+        let work = Work::Moments(ClippedMoments {
+            scores: vec![Score::plain(0); 3],
+            radius: 1,
+            plane: Some(wrong),
+            apart: false,
+        });
         refused(Pass { work, ..moments.clone() });
     }
     for pass in [basis, columns] {

@@ -193,7 +193,8 @@ pub fn spread(pair: Neighbours, terms: Terms, part: u128) -> Trial {
 pub fn moments(pair: Neighbours, terms: Terms, part: u64) -> Trial {
     let name = terms.name("moments", &pair);
     // A released centre in the middle and a small radius: every other row is clipped to the whole norm.
-    let spec = ClippedMoments { scores: vec![Score::plain(32_768); pair.width], radius: 1000, plane: None, apart: false };
+    let spec =
+        ClippedMoments { scores: vec![Score::plain(32_768); pair.width], radius: 1000, plane: None, apart: false };
     let layout = MomentLayout::new(pair.width, pair.strata);
     let exact = pair.tallies(&Work::Moments(spec)).map(|tally| assemble(&open::moments(&tally), tally.rows(), layout));
     let order = layout.order();

@@ -56,8 +56,7 @@ pub fn few_rows(pair: Neighbours, terms: Terms) -> Trial {
 
 /// The default method with marginals, which five rows would not have on their own.
 pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
-    let shares =
-        Shares { centre: 1500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
+    let shares = Shares { centre: 1500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }

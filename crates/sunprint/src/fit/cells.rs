@@ -17,6 +17,8 @@ use crate::tally::{Answer, Cells, Coordinates, Grid, GridSide, Place, Work};
 
 /// What the last pass needs.
 pub(super) struct MeasureStage {
+    /// By which name the charge was promised.
+    pub name: &'static str,
     pub charge: Charge,
     pub partition: Partition,
     pub frame: Frame,
@@ -112,10 +114,7 @@ impl Fit {
     /// Whether no pass comes after the current one, whatever its noise, so that the rows may go once they answered it.
     /// Public.
     pub fn needs_no_more_rows(&self) -> bool {
-        match &self.stage {
-            Stage::Measure(_) | Stage::Sites(_) => true,
-            _ => false,
-        }
+        matches!(&self.stage, Stage::Measure(_) | Stage::Sites(_))
     }
 
     /// The last pass: noisy counts, then the measure nearest to them, done.
@@ -125,7 +124,7 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, known, sizes } = stage;
+        let MeasureStage { name, charge, partition, frame, texture, spot, spectrum, edge, known, sizes } = stage;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
@@ -136,7 +135,7 @@ impl Fit {
             Partition::Tree { cells, tree, consistency } => {
                 let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
                 noise = self.remark_on_few_rows(first as f64 / tree.total as f64, tree.strata.len(), amount, privacy);
-                let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
+                let counts = self.kernel.path_counts(name, &tree, leaves, charge)?.into_inner();
                 consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, &consistency)
             }
             Partition::Lattice { plan, .. } => {
@@ -146,7 +145,7 @@ impl Fit {
                 let cells = shares.cells as f64 / shares.total as f64;
                 let alike = if privacy == Privacy::Pure { most.sqrt() } else { most };
                 noise = self.remark_on_few_rows(cells / alike, plan.strata.len(), amount, privacy);
-                let counts = self.kernel.lattice_counts("measure", shares, leaves, charge)?.into_inner();
+                let counts = self.kernel.lattice_counts(name, shares, leaves, charge)?.into_inner();
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
         };

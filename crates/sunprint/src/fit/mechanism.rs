@@ -164,6 +164,7 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
         }
     };
     Ok(MeasureStage {
+        name: "measure",
         partition,
         charge,
         frame: Frame::Columns { width },

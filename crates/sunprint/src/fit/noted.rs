@@ -41,7 +41,9 @@ impl Fit {
         };
         let kept = if d <= MOST_COVARIANCES { d } else { 0 };
         self.evidence.moments = Some(MomentEvidence {
-            means: (0..d).map(|j| short(units[j] + covariance.measured[j] * scales[j], mean_noise * scales[j])).collect(),
+            means: (0..d)
+                .map(|j| short(units[j] + covariance.measured[j] * scales[j], mean_noise * scales[j]))
+                .collect(),
             centre: units,
             radius: f64::from(spec.radius) / f64::from(Q),
             mean_noise,

@@ -32,12 +32,7 @@ pub(super) fn indicators(schema: &Schema) -> Vec<usize> {
 /// list ends before the first column that is set together with it. (Far apart there are columns that exclude one another
 /// for other reasons, as a soil does with the areas where it is not found.) Where a column is so rare that nobody can hear
 /// what it excludes, the list goes on; in the end the list is asked as a whole.
-pub(super) fn exclusive(
-    covariance: &Covariance,
-    means: &[f64],
-    stretches: &[f64],
-    two_valued: &[usize],
-) -> Vec<OneOf> {
+pub(super) fn exclusive(covariance: &Covariance, means: &[f64], stretches: &[f64], two_valued: &[usize]) -> Vec<OneOf> {
     let pairs = Pairs { covariance, means, stretches, rows: RefCell::default() };
     let mut lists: Vec<Vec<usize>> = Vec::new();
     for &column in two_valued {
@@ -120,7 +115,9 @@ impl Pairs<'_> {
         let inside = list.iter().zip(&heard).enumerate();
         let inside = inside.filter(|(i, (_, apart))| (first..=last).contains(i) && **apart != Some(false));
         let at: Vec<usize> = inside.map(|(_, (&column, _))| column).collect();
-        let noise = NONE_NOISE * self.covariance.mean_noise * at.iter().map(|&i| self.stretches[i].powi(-2)).sum::<f64>().sqrt();
+        let noise = NONE_NOISE
+            * self.covariance.mean_noise
+            * at.iter().map(|&i| self.stretches[i].powi(-2)).sum::<f64>().sqrt();
         let none = 1.0 - self.often(&at) > NONE.max(noise);
         (at.len() > 1).then_some(OneOf { at, none, offsets: Vec::new() })
     }
@@ -178,7 +175,10 @@ mod tests {
     fn lists(two_valued: &[usize], noise: f64) -> Vec<(Vec<usize>, bool)> {
         let (covariance, means) = of(&rows());
         let covariance = Covariance { diagonal_noise: noise, mean_noise: noise, ..covariance };
-        exclusive(&covariance, &means, &vec![1.0; means.len()], two_valued).into_iter().map(|one_of| (one_of.at, one_of.none)).collect()
+        exclusive(&covariance, &means, &vec![1.0; means.len()], two_valued)
+            .into_iter()
+            .map(|one_of| (one_of.at, one_of.none))
+            .collect()
     }
 
     #[test]

@@ -112,6 +112,7 @@ impl Fit {
         let allocation = self.allocation(&measure);
         let partition = self.paper_partition(&space, &allocation);
         Ok(Stage::Measure(Box::new(MeasureStage {
+            name: "measure",
             partition,
             charge: measure,
             frame: Frame::Basis { origin: origin(&centre, &offset, &vectors), vectors, sides },

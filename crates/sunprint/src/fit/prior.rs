@@ -8,7 +8,9 @@ use crate::infer::clouds::{self, Cloud};
 use crate::infer::through::Response;
 use crate::math::rounding::nearest_shares;
 use crate::measure::Measure;
-use crate::model::{Frame, Known, OneOf, Piece, Release, Settle, Spot, Target, Wanted, balance, calibrate, recalibrate};
+use crate::model::{
+    Frame, Known, OneOf, Piece, Release, Settle, Spot, Target, Wanted, balance, calibrate, recalibrate,
+};
 use crate::plan::{Apart, as_float, difficulty, equivalent_epsilon};
 use crate::privacy::Sensitive;
 use crate::schema::{Block, Form, HOT};
@@ -57,7 +59,8 @@ impl Fit {
         targets: Option<Vec<Target>>,
         charges: MomentCharges,
     ) -> Result<Stage> {
-        let clip = self.plan.tuning.clip_at(difficulty(self.rows, self.schema.width(), as_float(&self.receipt.epsilon)));
+        let clip =
+            self.plan.tuning.clip_at(difficulty(self.rows, self.schema.width(), as_float(&self.receipt.epsilon)));
         let (scores, radius, centre) = match &targets {
             Some(targets) => {
                 let (scores, square) = self.scores(&centre, targets);
@@ -100,7 +103,8 @@ impl Fit {
             }
         };
         let scores: Vec<Score> = reaches.iter().map(score).collect();
-        let square = reaches.iter().zip(&scores).map(|(reach, score)| (reach.deviation * score.stretch()).powi(2)).sum();
+        let square =
+            reaches.iter().zip(&scores).map(|(reach, score)| (reach.deviation * score.stretch()).powi(2)).sum();
         (scores, square)
     }
 
@@ -117,7 +121,8 @@ impl Fit {
         let MomentCharges { moments, sizes: charge, cells } = charges;
         let (covariance, seconds, measure) = if spec.apart {
             let bound = row_norm_squared_apart();
-            let blocks = self.kernel.moments_of_blocks("moments", gram, width + 1, strata, bound, moments)?.into_inner();
+            let blocks =
+                self.kernel.moments_of_blocks("moments", gram, width + 1, strata, bound, moments)?.into_inner();
             let measure = self.stratum_counts(sizes, charge)?;
             let sizes: Vec<f64> = (0..strata).map(|s| measure.rows(s) as f64).collect();
             let (covariance, seconds) = Covariance::read_apart(&blocks, width, rows, &sizes, spec.radius);
@@ -129,7 +134,7 @@ impl Fit {
         };
         self.note_moments(&covariance, &spec);
         let blob = Blob::of(&covariance, &self.plan.tuning);
-        if targets.is_none() && self.is_plane(&covariance) {
+        if targets.is_none() && !cells.amount().is_zero() && self.is_plane(&covariance) {
             return self.ask_plane(&covariance, &centre, cells);
         }
         if blob.directions.is_empty() {
@@ -193,7 +198,9 @@ impl Fit {
             })
             .map(|response| response.slope().max(1e-9))
             .collect();
-        if std::env::var("LAB_SHIFT").is_ok() { blob.shifts = clouds::shifts(covariance, &slopes); }
+        if std::env::var("LAB_SHIFT").is_ok() {
+            blob.shifts = clouds::shifts(covariance, &slopes);
+        }
         let own = clouds::of_strata(covariance, seconds, &blob, self.plan.tuning.edge_margin);
         let targets = self.complete_targets(targets, &blob, &means, &stretches);
         let of = |stratum: Option<usize>, cloud: &Cloud| -> Vec<Response> {
@@ -207,7 +214,9 @@ impl Fit {
         let responses = of(None, &common);
         let unit = vec![1.0; responses.len()];
         // Angles are not bent: they stay in units.
-        let angle = |j: usize| blocks.iter().any(|block| block.form == Form::Circle && (block.start..block.start + 2).contains(&j));
+        let angle = |j: usize| {
+            blocks.iter().any(|block| block.form == Form::Circle && (block.start..block.start + 2).contains(&j))
+        };
         let scale: Vec<f64> =
             (0..responses.len()).map(|j| if angle(j) { responses[j].slope() / stretches[j] } else { 1.0 }).collect();
         let scaled = |cloud: Cloud| Cloud {
@@ -248,13 +257,7 @@ impl Fit {
     }
 
     /// What is wanted of blocks of two values, and of the categories of each stratum: by the means that the moments give.
-    fn complete_targets(
-        &self,
-        mut targets: Vec<Target>,
-        blob: &Blob,
-        means: &[f64],
-        stretches: &[f64],
-    ) -> Vec<Target> {
+    fn complete_targets(&self, mut targets: Vec<Target>, blob: &Blob, means: &[f64], stretches: &[f64]) -> Vec<Target> {
         let hot = f64::from(HOT) / f64::from(Q);
         let of_stratum = |s: usize, j: usize| blob.shifts.get(s).map_or(0.0, |shift| shift[j] / stretches[j]);
         let strata = if blob.shifts.len() > 1 { blob.shifts.len() } else { 0 };
@@ -265,16 +268,13 @@ impl Fit {
                 *target = Target { all: Some(two), strata: (0..strata).map(own).collect() };
                 continue;
             }
-            match (&target.all, block.form) {
-                (Some(all), Form::OneHot) => {
-                    let own = |s: usize| {
-                        let part = |(c, piece): (usize, &Piece)| piece.share + of_stratum(s, at + c) / hot;
-                        let parts: Vec<f64> = all.pieces.iter().enumerate().map(part).collect();
-                        Some(categories(&nearest_shares(&parts)))
-                    };
-                    target.strata = (0..strata).map(own).collect();
-                }
-                _ => {}
+            if let (Some(all), Form::OneHot) = (&target.all, block.form) {
+                let own = |s: usize| {
+                    let part = |(c, piece): (usize, &Piece)| piece.share + of_stratum(s, at + c) / hot;
+                    let parts: Vec<f64> = all.pieces.iter().enumerate().map(part).collect();
+                    Some(categories(&nearest_shares(&parts)))
+                };
+                target.strata = (0..strata).map(own).collect();
             }
         }
         targets
@@ -331,11 +331,14 @@ fn reaches(block: &Block, wanted: Option<&Wanted>, units: &[f64]) -> Vec<Reach> 
     };
     let mut found = match (block.form, wanted) {
         (Form::OneHot, wanted) => {
-            let part = |c: usize| wanted.and_then(|wanted| wanted.pieces.get(c)).map_or(1.0 / block.len as f64, |p| p.share);
+            let part =
+                |c: usize| wanted.and_then(|wanted| wanted.pieces.get(c)).map_or(1.0 / block.len as f64, |p| p.share);
             let all: Vec<Reach> = (0..block.len).map(|c| flag(part(c))).collect();
             let whole = all.iter().map(|reach| reach.deviation.powi(2)).sum::<f64>().sqrt();
             // A row has one of them: whatever its own share, it is never clamped.
-            all.into_iter().map(|reach| Reach { deviation: reach.deviation.max(hot / FAR), block: whole, ..reach }).collect()
+            all.into_iter()
+                .map(|reach| Reach { deviation: reach.deviation.max(hot / FAR), block: whole, ..reach })
+                .collect()
         }
         (Form::Circle, _) => {
             (0..block.len).map(|c| Reach { mean: units[block.start + c], deviation: ANGLE, block: ANGLE }).collect()
@@ -399,8 +402,7 @@ fn of_columns(one_of: &OneOf, blocks: &[Block], targets: &[Target]) -> Target {
     let target = |at: usize| blocks.iter().position(|block| block.start == at).map(|number| &targets[number]);
     let set = |wanted: Option<&Wanted>| wanted.and_then(|wanted| wanted.pieces.get(1)).map_or(0.0, |piece| piece.share);
     let wanted = |of: &dyn Fn(&Target) -> Option<Wanted>| {
-        let mut shares: Vec<f64> =
-            one_of.at.iter().map(|&at| set(target(at).and_then(of).as_ref())).collect();
+        let mut shares: Vec<f64> = one_of.at.iter().map(|&at| set(target(at).and_then(of).as_ref())).collect();
         if one_of.none {
             shares.push((1.0 - shares.iter().sum::<f64>()).max(0.0));
         }

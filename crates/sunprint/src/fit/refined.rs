@@ -210,7 +210,10 @@ impl Fit {
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
         let means = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
+        // Where rows turn out to lie in a plane, they are counted with what was promised for cells.
+        let name = if self.plan.surveys() { "cells" } else { "measure" };
         Ok(Stage::Measure(Box::new(MeasureStage {
+            name,
             partition,
             charge,
             frame: Frame::Basis { origin, vectors, sides },

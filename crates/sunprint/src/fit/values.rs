@@ -195,7 +195,8 @@ fn own(all: &Wanted, counts: &[f64], cells: usize, noise: f64, rows: f64, sizes:
     let wanted = |shares: Vec<f64>| {
         let whole = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let absent = if cells > here { shares[cells - 1] / whole } else { 0.0 };
-        let piece = |(piece, share): (&Piece, &f64)| Piece { share: share / whole / (1.0 - absent).max(1e-9), ..*piece };
+        let piece =
+            |(piece, share): (&Piece, &f64)| Piece { share: share / whole / (1.0 - absent).max(1e-9), ..*piece };
         Some(Wanted { pieces: all.pieces.iter().zip(&shares).map(piece).collect(), absent })
     };
     strata.into_iter().map(wanted).collect()
@@ -249,7 +250,7 @@ fn edges_around(centre: u16, cells: usize) -> Vec<u16> {
 impl Known {
     /// What a sum of whole rows says of the rows that have a value, if `absent` of the rows have none and stand in the
     /// middle.
-    fn of_sum(sum: Noisy, absent: f64) -> Known {
+    pub(super) fn of_sum(sum: Noisy, absent: f64) -> Known {
         let here = (1.0 - absent).max(1e-9);
         Known { mean: (sum.value - 0.5 * absent) / here, mean_noise: sum.noise / here }
     }

@@ -83,9 +83,11 @@ pub(crate) fn shifts(whole: &Covariance, slopes: &[f64]) -> Vec<Vec<f64>> {
     let one = |(means, noise): (Vec<f64>, f64)| -> Vec<f64> {
         let noises: Vec<f64> = slopes.iter().map(|slope| (noise / slope).powi(2).max(f64::MIN_POSITIVE)).collect();
         let weights: f64 = noises.iter().map(|noise| noise.powi(-2)).sum();
-        let seen = means.iter().zip(slopes).zip(&noises).map(|((x, slope), noise)| {
-            ((x / slope).powi(2) - noise) * noise.powi(-2)
-        });
+        let seen = means
+            .iter()
+            .zip(slopes)
+            .zip(&noises)
+            .map(|((x, slope), noise)| ((x / slope).powi(2) - noise) * noise.powi(-2));
         let vary = (seen.sum::<f64>() / weights.max(f64::MIN_POSITIVE)).clamp(0.0, WIDEST);
         means.iter().zip(&noises).map(|(x, noise)| x * vary / (vary + noise)).collect()
     };

@@ -38,9 +38,8 @@ pub(crate) fn propose(pool: &Pool, scores: &[Score], count: usize, strata: usize
 }
 
 fn grouped(points: &[Vec<i16>], count: usize, stratum: u32) -> Vec<Group> {
-    let apart = |a: &[i16], b: &[i16]| -> i64 {
-        a.iter().zip(b).map(|(&a, &b)| (i64::from(a) - i64::from(b)).pow(2)).sum()
-    };
+    let apart =
+        |a: &[i16], b: &[i16]| -> i64 { a.iter().zip(b).map(|(&a, &b)| (i64::from(a) - i64::from(b)).pow(2)).sum() };
     let nearest = |point: &Vec<i16>, middles: &[Vec<i16>]| {
         (0..middles.len()).min_by_key(|&g| (apart(point, &middles[g]), g)).unwrap_or(0)
     };

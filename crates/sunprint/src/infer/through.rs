@@ -117,8 +117,8 @@ pub(crate) fn quantile(part: f64) -> f64 {
     let tail = p.min(1.0 - p);
     let t = (-2.0 * libm::log(tail)).sqrt();
     // Abramowitz and Stegun 26.2.23: within 0.00045.
-    let mut x =
-        t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1.0 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+    let mut x = t
+        - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1.0 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
     for _ in 0..2 {
         let above = 0.5 * erfc(x / std::f64::consts::SQRT_2);
         let density = exp(-0.5 * x * x) / (2.0 * std::f64::consts::PI).sqrt();

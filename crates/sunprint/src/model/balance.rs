@@ -117,12 +117,14 @@ mod tests {
                 pulls: Vec::new(),
                 gains: vec![vec![1.0, 0.5]],
                 root: vec![vec![0.1]],
+                within: Vec::new(),
             },
             spot: Spot::Uniform,
             spectrum: Vec::new(),
             edge: 0.0,
             settle: Settle::default(),
             sieves: Vec::new(),
+            pool: 0,
         }
     }
 

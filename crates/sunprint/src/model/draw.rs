@@ -84,8 +84,20 @@ impl<'a> Draw<'a> {
         };
         let prepared = release.sieves.iter().map(|sieve| sieve.prepare(release.measure.strata())).collect();
         let candidates = None;
-        let mut draw =
-            Draw { release, width, rows, seed, order, start, leaves, noisy, prepared, candidates, means, constraints: None };
+        let mut draw = Draw {
+            release,
+            width,
+            rows,
+            seed,
+            order,
+            start,
+            leaves,
+            noisy,
+            prepared,
+            candidates,
+            means,
+            constraints: None,
+        };
         if !release.sieves.is_empty() {
             let mut candidates = Candidates::of(&draw, release.pool);
             candidates.weigh(&draw);

@@ -195,7 +195,10 @@ impl Evidence {
     pub fn moment_mean(&self, at: usize) -> Option<Noisy> {
         let moments = self.moments.as_ref()?;
         let bias = moments.mean_bias.powi(2) * moments.variances.get(at)?.max(0.0);
-        Some(Noisy { value: *moments.means.get(at)?, noise: ((moments.mean_noise * moments.scale(at)).powi(2) + bias).sqrt() })
+        Some(Noisy {
+            value: *moments.means.get(at)?,
+            noise: ((moments.mean_noise * moments.scale(at)).powi(2) + bias).sqrt(),
+        })
     }
 
     /// The mean of a coordinate: of whole rows, or else of clipped ones.
@@ -208,7 +211,10 @@ impl Evidence {
         let moments = self.moments.as_ref()?;
         let value = *moments.variances.get(at)?;
         let bias = moments.variance_bias * value.max(0.0);
-        Some(Noisy { value, noise: (2.0 * (moments.covariance_noise * moments.scale(at).powi(2)).powi(2) + bias * bias).sqrt() })
+        Some(Noisy {
+            value,
+            noise: (2.0 * (moments.covariance_noise * moments.scale(at).powi(2)).powi(2) + bias * bias).sqrt(),
+        })
     }
 
     /// A covariance of clipped rows of two different coordinates, likewise.
@@ -319,8 +325,10 @@ impl Evidence {
             let finite =
                 moments.means.iter().chain(&moments.variances).chain(&moments.covariances).all(number) && biases;
             let lists = |count: usize| count == 0 || count == d;
-            let scales = lists(moments.scales.len()) && lists(moments.limits.len()) && moments.scales.iter().all(number);
-            let ball = scales && moments.centre.len() == d && moments.centre.iter().all(number) && noise(moments.radius);
+            let scales =
+                lists(moments.scales.len()) && lists(moments.limits.len()) && moments.scales.iter().all(number);
+            let ball =
+                scales && moments.centre.len() == d && moments.centre.iter().all(number) && noise(moments.radius);
             moments.means.len() == d
                 && ball
                 && whole

@@ -260,6 +260,8 @@ mod tests {
             covariance_noise: 0.0005,
             mean_bias: 0.0,
             variance_bias: 0.0,
+            scales: Vec::new(),
+            limits: Vec::new(),
         };
         Evidence { sums: Some(sums), moments: Some(moments), ..Evidence::default() }
     }

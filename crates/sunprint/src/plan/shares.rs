@@ -141,7 +141,8 @@ impl CellPlan {
         let heard = |parts: f64| n / strata as f64 / noise(parts) >= FEW_FOR_NOISE;
         let sites = epsilon * n >= FOR_SITES * ROWS_A_COORDINATE * width as f64;
         let parts = if sites && asks && heard(2.0) { 2.0 } else { 1.0 };
-        let leaves = if asks && heard(parts) { (n / (ROWS_FOR_NOISE * noise(parts))).clamp(2.0, MOST_LEAVES) } else { 0.0 };
+        let leaves =
+            if asks && heard(parts) { (n / (ROWS_FOR_NOISE * noise(parts))).clamp(2.0, MOST_LEAVES) } else { 0.0 };
         let wanted = (epsilon / parts * n / ROWS_A_SITE).clamp(2.0, MOST_SITES);
         CellPlan { sites: if sites { wanted as usize } else { 0 }, leaves: leaves as usize }
     }
@@ -366,7 +367,7 @@ mod tests {
             let facts = Facts { rows, width: lines + hot, lines, columns, listed, strata, epsilon };
             let directions = Shares::with_directions(&facts);
             let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
-            for shares in [Shares::for_table(&facts), directions, Shares::without_marginals(&facts), public, gaussian] {
+            for shares in [Shares::for_table(&facts), directions, public, gaussian] {
                 prop_assert!(shares.check(&facts).is_ok(), "{shares:?} {facts:?}");
             }
         }
@@ -412,8 +413,7 @@ mod tests {
         let schema = wide(4, 4, 3);
         let mut codes = Codes::with_capacity(schema.width(), 50);
         (0..50).for_each(|i| codes.push(&vec![1300 * i; schema.width()], u32::from(i) % 3));
-        let shares =
-            Shares { centre: 1000, spread: 1000, moments: 4000, marginals: 2000, measure: 2000, ..Shares::default() };
+        let shares = Shares { centre: 1000, moments: 5000, marginals: 2000, measure: 2000, ..Shares::default() };
         let plan = crate::plan::Plan { shares: Some(shares), ..Default::default() };
         let budget = Budget::pure("1".parse().unwrap());
         let mut fit = Fit::begin_with_danger_kernel(&schema, plan, budget, 50, Kernel::quiet()).unwrap();

@@ -134,12 +134,11 @@ impl Kernel {
             return Err(Error::new(Kind::Protocol, "there are not as many counts as cells"));
         }
         let sensitivity = format!("in each of {} histograms one count down and one up, by 1", shares.len());
-        let mut words: Vec<String> = samplers.iter().map(Sampler::describe).collect();
-        words.dedup();
-        let noise = match words.as_slice() {
-            [one] => one.clone(),
-            several => format!("{} to {}", several[0], several[several.len() - 1]),
-        };
+        // The more weight, the less noise.
+        let words = |at: Option<usize>| at.map(|at| samplers[at].describe()).unwrap_or_default();
+        let least = words((0..shares.len()).max_by_key(|&at| shares[at].weight));
+        let most = words((0..shares.len()).min_by_key(|&at| shares[at].weight));
+        let noise = if least == most { least } else { format!("{least} to {most}") };
         let mut coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let mut rest = counts.as_slice();
         let mut released = NoisyCounts { counts: Vec::with_capacity(rest.len()), noises: Vec::new() };

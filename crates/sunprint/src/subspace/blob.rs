@@ -55,9 +55,8 @@ impl Blob {
             vectors[i].iter().map(|x| x * deviation).collect()
         };
         let directions: Vec<Vec<f64>> = (0..known).map(along).collect();
-        let rest: Vec<f64> = (0..d)
-            .map(|j| covariance.diagonal[j] - directions.iter().map(|f| f[j] * f[j]).sum::<f64>())
-            .collect();
+        let rest: Vec<f64> =
+            (0..d).map(|j| covariance.diagonal[j] - directions.iter().map(|f| f[j] * f[j]).sum::<f64>()).collect();
         let left = leftover(&rest, covariance.diagonal_noise);
         (directions, left)
     }

@@ -195,7 +195,9 @@ mod tests {
     fn spec(mut edges: Vec<u16>, absence: bool) -> Marginals {
         edges.sort_unstable();
         edges.dedup();
-        Marginals { histograms: vec![Histogram::Line { at: 0, edges, absence, apart: true }, Histogram::Hot { at: 2, len: 3 }] }
+        Marginals {
+            histograms: vec![Histogram::Line { at: 0, edges, absence, apart: true }, Histogram::Hot { at: 2, len: 3 }],
+        }
     }
 
     fn count(marginals: &Marginals, rows: &[(Vec<u16>, u32)]) -> Vec<u64> {

@@ -101,7 +101,9 @@ impl Pass {
         let answer = match &self.work {
             Work::Sums(_) => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
-            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata, spec.blocks(self.strata))),
+            Work::Moments(spec) => {
+                Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata, spec.blocks(self.strata)))
+            }
             Work::Clamped(_) => Answer::Moments(MomentTally::sums_only(self.width, self.strata)),
             Work::Marginals(marginals) => Answer::Cells(CellTally::empty(marginals.leaves(self.strata))),
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells.leaves())),

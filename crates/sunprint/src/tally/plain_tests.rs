@@ -4,8 +4,8 @@
 use super::codes::{Codes, Q};
 use super::pass::Opened;
 use super::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, GRID, Grid, GridSide, Histogram, Marginals, Pass,
-    Place, Sums, Work, grid_radius,
+    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, GRID, Grid, GridSide, Group, Histogram, Marginals,
+    Pass, Place, Score, Sites, Sums, Tally, Work, grid_bits, grid_radius,
 };
 use crate::cpu::Level;
 use proptest::prelude::*;
@@ -44,7 +44,14 @@ fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
                 counts[stratum] += 1;
                 v.iter().enumerate().for_each(|(j, v)| sums[stratum * width + j] += v);
             }
-            products(width, &clipped).into_iter().chain(sums).chain(counts).collect()
+            // All rows, or those of each stratum.
+            let blocks = if spec.apart { pass.strata } else { 1 };
+            let of_block = |block: usize| -> Vec<Vec<i128>> {
+                let mine = |stratum: u32| !spec.apart || (stratum as usize).min(pass.strata - 1) == block;
+                clipped.iter().zip(rows).filter(|(_, (_, stratum))| mine(*stratum)).map(|(v, _)| v.clone()).collect()
+            };
+            let all = (0..blocks).flat_map(|block| products(width, &of_block(block)));
+            all.chain(sums).chain(counts).collect()
         }
         Work::Clamped(spec) => {
             let mut sums = vec![0; pass.strata * pass.width];
@@ -62,10 +69,15 @@ fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
         Work::Marginals(marginals) => {
             let histogram = |histogram: &Histogram| {
                 let mut counts = vec![0; histogram.size(pass.strata)];
-                let together = matches!(histogram, Histogram::Hot { .. });
+                let together = match histogram {
+                    Histogram::Hot { .. } | Histogram::Sites(_) => true,
+                    Histogram::Line { apart, .. } => !apart,
+                    Histogram::Tree(_) => false,
+                };
                 for (row, stratum) in rows {
-                    let stratum = if together { 0 } else { (*stratum as usize).min(pass.strata - 1) };
-                    counts[stratum * histogram.cells() + cell_of_value(histogram, row)] += 1;
+                    let own = (*stratum as usize).min(pass.strata - 1);
+                    let before = if together { 0 } else { own * histogram.cells() };
+                    counts[before + cell_of_value(histogram, row, own)] += 1;
                 }
                 counts
             };
@@ -107,11 +119,35 @@ fn inner(row: &[u16], centre: &[u16], vector: &[i32]) -> i128 {
     less.zip(vector).map(|(u, &v)| u * i128::from(v)).sum()
 }
 
+/// `⌊(clamp(x, low, high) − c) · times / 2⁸⌋`.
+fn score_of(score: &Score, x: u16) -> i128 {
+    let inside = i128::from(x.clamp(score.low, score.high)) - i128::from(score.centre);
+    (inside * i128::from(score.times)).div_euclid(256)
+}
+
+/// The number of the site of a row: the nearest group of its stratum, or of all where it has none, then the nearest site
+/// of that group; the first of equals.
+fn site_of(sites: &Sites, row: &[u16], stratum: usize) -> usize {
+    let (width, most) = (row.len(), 1_i128 << (grid_bits(row.len()) - 1));
+    let on_grid = |(&x, score): (&u16, &Score)| score_of(score, x).div_euclid(1 << sites.shift).clamp(-most, most);
+    let point: Vec<i128> = row.iter().zip(&sites.scores).map(on_grid).collect();
+    let far = |other: &[i16]| point.iter().zip(other).map(|(a, &b)| (a - i128::from(b)).pow(2)).sum::<i128>();
+    let own = sites.groups.iter().any(|group| group.stratum as usize == stratum);
+    let groups = sites.groups.iter().enumerate().filter(|(_, group)| !own || group.stratum as usize == stratum);
+    let (number, group) = groups.min_by_key(|(number, group)| (far(&group.middle), *number)).unwrap();
+    let before: usize = sites.groups[..number].iter().map(|group| group.sites.len() / width).sum();
+    let each = group.sites.chunks(width).enumerate();
+    before + each.min_by_key(|(number, site)| (far(site), *number)).unwrap().0
+}
+
 /// `round(u · K′ / max(C, ‖u‖))` with the multiplier's 32 fractional bits; zero if it is longer than K.
 fn clip(spec: &ClippedMoments, row: &[u16]) -> Vec<i128> {
     let u: Vec<i128> = match &spec.plane {
-        None => row.iter().zip(&spec.centre).map(|(&x, &c)| i128::from(x) - i128::from(c)).collect(),
-        Some(plane) => plane.iter().map(|v| (inner(row, &spec.centre, v) >> 30).clamp(-(1 << 22), 1 << 22)).collect(),
+        None => row.iter().zip(&spec.scores).map(|(&x, score)| score_of(score, x)).collect(),
+        Some(plane) => {
+            let centre: Vec<u16> = spec.scores.iter().map(|score| score.centre).collect();
+            plane.iter().map(|v| (inner(row, &centre, v) >> 30).clamp(-(1 << 22), 1 << 22)).collect()
+        }
     };
     let square: u128 = u.iter().map(|u| (u * u) as u128).sum();
     let norm = square.isqrt() + u128::from(square.isqrt().pow(2) < square);
@@ -130,13 +166,14 @@ fn cell(row: &[u16], centre: &[u16], vector: &[i32], place: Place, cells: u64) -
 }
 
 /// The cell of a row's value: how many edges lie at or below it, or the last if it is missing; the first category that
-/// is set, or the first of all.
-fn cell_of_value(histogram: &Histogram, row: &[u16]) -> usize {
+/// is set, or the first of all; the nearest site.
+fn cell_of_value(histogram: &Histogram, row: &[u16], stratum: usize) -> usize {
     let set = |code: u16| code > 16_384;
     match histogram {
-        Histogram::Line { at, edges, absence: true } if set(row[at + 1]) => edges.len() + 1,
+        Histogram::Line { at, edges, absence: true, .. } if set(row[at + 1]) => edges.len() + 1,
         Histogram::Line { at, edges, .. } => edges.iter().filter(|&&edge| edge <= row[*at]).count(),
         Histogram::Hot { at, len } => (0..*len).find(|c| set(row[at + c])).unwrap_or(0),
+        Histogram::Sites(sites) => site_of(sites, row, stratum),
         Histogram::Tree(forks) => {
             let mut at = 0_i32;
             while at >= 0 && !forks.forks.is_empty() {
@@ -169,6 +206,10 @@ fn leaf(cells: &Cells, row: &[u16], depth: usize) -> usize {
 
 /// The fast tally, in batches of the given sizes, as one line of numbers.
 fn fast(pass: &Pass, rows: &Rows, batch: usize, level: Level) -> Vec<i128> {
+    opened(&tallied(pass, rows, batch, level))
+}
+
+fn tallied(pass: &Pass, rows: &[(Vec<u16>, u32)], batch: usize, level: Level) -> Tally {
     let mut tallying = pass.begin_at(level);
     for rows in rows.chunks(batch) {
         let mut codes = Codes::with_capacity(pass.width, rows.len());
@@ -177,6 +218,10 @@ fn fast(pass: &Pass, rows: &Rows, batch: usize, level: Level) -> Vec<i128> {
     }
     let tally = tallying.finish();
     assert_eq!(tally.rows(), rows.len() as u64);
+    tally
+}
+
+fn opened(tally: &Tally) -> Vec<i128> {
     let wide = |numbers: &[i64]| numbers.iter().map(|&x| i128::from(x)).collect::<Vec<_>>();
     match tally.open_danger() {
         Opened::Sums(t) => [wide(&t.sums), vec![t.square]].concat(),
@@ -186,12 +231,16 @@ fn fast(pass: &Pass, rows: &Rows, batch: usize, level: Level) -> Vec<i128> {
     }
 }
 
-/// Fast and plain agree, on every level.
+/// Fast and plain agree, on every level, and so do the tallies of two parts once they are merged.
 fn agree(pass: &Pass, rows: &Rows, batch: usize) -> Result<(), TestCaseError> {
     let expected = plain(pass, rows);
     for level in Level::all() {
         prop_assert!(fast(pass, rows, batch, level) == expected, "{level:?}, {} columns", pass.width);
     }
+    let (here, there) = rows.split_at(batch.min(rows.len()));
+    let mut merged = tallied(pass, there, batch, Level::best());
+    merged.merge(tallied(pass, here, batch, Level::best())).unwrap();
+    prop_assert!(opened(&merged) == expected, "merged, {} columns", pass.width);
     Ok(())
 }
 
@@ -221,27 +270,58 @@ fn vectors(width: usize, count: usize) -> impl Strategy<Value = Vec<Vec<i32>>> {
     prop::collection::vec(prop::collection::vec(-(1_i32 << 30)..=1 << 30, width), count)
 }
 
+/// Any way to read a coordinate.
+fn score() -> impl Strategy<Value = Score> {
+    let times = prop_oneof![0..=Score::MOST, Just(256), Just(Score::MOST)];
+    (code(), code(), code(), times).prop_map(|(centre, a, b, times)| Score {
+        centre,
+        low: a.min(b),
+        high: a.max(b),
+        times,
+    })
+}
+
+/// Sites of two of three strata or fewer, anywhere on the grid, its ends included, some of them equal.
+fn sites(width: usize) -> impl Strategy<Value = Sites> {
+    let most = 1_i16 << (grid_bits(width) - 1);
+    let entry = move || prop_oneof![-most..=most, -3_i16..4, Just(most), Just(-most)];
+    let group = (0_u32..2, 1_usize..4).prop_flat_map(move |(stratum, count)| {
+        let points = move |count: usize| prop::collection::vec(entry(), count * width);
+        (Just(stratum), points(1), points(count)).prop_map(|(stratum, middle, sites)| Group { stratum, middle, sites })
+    });
+    let scores = prop::collection::vec(score(), width);
+    (scores, 0_u32..=22, prop::collection::vec(group, 1..6)).prop_map(|(scores, shift, mut groups)| {
+        groups.sort_by_key(|group| group.stratum);
+        Sites { scores, shift, groups }
+    })
+}
+
 /// Any histogram of rows of some width.
 fn histogram(width: usize) -> impl Strategy<Value = Histogram> {
     let edges = prop::collection::btree_set(code(), 0..50);
-    (0..width, edges, any::<bool>(), 1..=width, 0..3).prop_map(move |(at, edges, absence, len, kind)| {
-        if kind == 2 {
-            // A list of forks, each with a leaf below and the rest above.
-            let count = edges.len() as i32;
-            let way = |i: i32| if i + 1 < count { i + 1 } else { -1 - count };
-            let fork = |(i, edge): (i32, u16)| Fork {
-                at: ((at + i as usize) % width) as u32,
-                edge,
-                below: -1 - i,
-                above: way(i),
-            };
-            Histogram::Tree(Forks { forks: (0..count).zip(edges).map(fork).collect() })
-        } else if kind == 1 {
-            Histogram::Hot { at, len: len.min(width - at) }
-        } else {
-            Histogram::Line { at, edges: edges.into_iter().collect(), absence: absence && at + 1 < width }
-        }
-    })
+    let sites = sites(width);
+    (0..width, edges, any::<(bool, bool)>(), 1..=width, 0..4, sites).prop_map(
+        move |(at, edges, (absence, apart), len, kind, sites)| {
+            if kind == 3 {
+                Histogram::Sites(sites)
+            } else if kind == 2 {
+                // A list of forks, each with a leaf below and the rest above.
+                let count = edges.len() as i32;
+                let way = |i: i32| if i + 1 < count { i + 1 } else { -1 - count };
+                let fork = |(i, edge): (i32, u16)| Fork {
+                    at: ((at + i as usize) % width) as u32,
+                    edge,
+                    below: -1 - i,
+                    above: way(i),
+                };
+                Histogram::Tree(Forks { forks: (0..count).zip(edges).map(fork).collect() })
+            } else if kind == 1 {
+                Histogram::Hot { at, len: len.min(width - at) }
+            } else {
+                Histogram::Line { at, edges: edges.into_iter().collect(), absence: absence && at + 1 < width, apart }
+            }
+        },
+    )
 }
 
 fn place() -> impl Strategy<Value = Place> {
@@ -260,7 +340,18 @@ proptest! {
 
     #[test]
     fn moments((width, rows) in table(), batch in 1_usize..130, centre in code(), radius in prop_oneof![any::<u32>(), 1_u32..40_000]) {
-        let spec = ClippedMoments { centre: vec![centre; width], radius, plane: None };
+        for apart in [false, true] {
+            let spec = ClippedMoments { scores: vec![Score::plain(centre); width], radius, plane: None, apart };
+            agree(&pass(width, Work::Moments(spec)), &rows, batch)?;
+        }
+    }
+
+    #[test]
+    fn moments_of_scores(((width, rows), scores) in table().prop_flat_map(|(width, rows)| {
+        (Just((width, rows)), prop::collection::vec(score(), width))
+    }), batch in 1_usize..130, radius in prop_oneof![any::<u32>(), 1_u32..4_000_000], apart: bool) {
+        let spec = ClippedMoments { scores, radius, plane: None, apart };
+        prop_assert!(spec.fit(width));
         agree(&pass(width, Work::Moments(spec)), &rows, batch)?;
     }
 
@@ -284,8 +375,8 @@ proptest! {
     fn moments_in_a_plane(((width, rows), plane) in table().prop_flat_map(|(width, rows)| {
         let count = 1..=width.min(5);
         (Just((width, rows)), count.prop_flat_map(move |count| vectors(width, count)))
-    }), centre in code(), radius in 1_u32..400_000) {
-        let spec = ClippedMoments { centre: vec![centre; width], radius, plane: Some(plane) };
+    }), centre in code(), radius in 1_u32..400_000, apart: bool) {
+        let spec = ClippedMoments { scores: vec![Score::plain(centre); width], radius, plane: Some(plane), apart };
         agree(&pass(width, Work::Moments(spec)), &rows, 50)?;
     }
 
@@ -326,8 +417,9 @@ fn the_longest_rows_fit() {
                 rows.extend((0..300).map(|_| (row.clone(), 0)));
             }
         }
-        let spec = ClippedMoments { centre: vec![1 << 15; width], radius: 1, plane: None };
-        for pass in [pass(width, Work::Moments(spec)), pass(width, Work::Products), pass(width, all_sums(width))] {
+        let spec = |apart| ClippedMoments { scores: vec![Score::plain(1 << 15); width], radius: 1, plane: None, apart };
+        let moments = |apart: bool| pass(width, Work::Moments(spec(apart)));
+        for pass in [moments(false), moments(true), pass(width, Work::Products), pass(width, all_sums(width))] {
             agree(&pass, &rows, 600).unwrap();
         }
     }
@@ -348,8 +440,11 @@ fn several_blocks() {
     let mut next = random();
     for (width, count, batch) in [(40, 700, 700), (40, 700, 33), (1100, 300, 300)] {
         let rows: Rows = (0..count).map(|i| ((0..width).map(|_| next()).collect(), i % 3)).collect();
-        let spec = ClippedMoments { centre: (0..width).map(|_| next()).collect(), radius: 300_000, plane: None };
-        agree(&pass(width, Work::Moments(spec)), &rows, batch).unwrap();
+        let scores: Vec<Score> = (0..width).map(|_| Score::plain(next())).collect();
+        for apart in [false, true] {
+            let spec = ClippedMoments { scores: scores.clone(), radius: 300_000, plane: None, apart };
+            agree(&pass(width, Work::Moments(spec)), &rows, batch).unwrap();
+        }
         if width < 100 {
             agree(&pass(width, Work::Products), &rows, batch).unwrap();
         }
@@ -368,7 +463,8 @@ fn the_farthest_rows_of_a_plane() {
         for radius in [0, 1, u32::MAX] {
             let plane = vec![vec![1 << 30; width], vec![-(1 << 30); width]];
             for plane in [None, Some(plane)] {
-                let spec = ClippedMoments { centre: vec![centre; width], radius, plane };
+                let spec =
+                    ClippedMoments { scores: vec![Score::plain(centre); width], radius, plane, apart: radius == 1 };
                 agree(&pass(width, Work::Moments(spec)), &rows, 9).unwrap();
             }
         }
