@@ -48,7 +48,8 @@ kind = "boolean"
 role = "label"
 "#;
 
-/// A model of format 4 with curves, thresholds, offsets and a sieve.
+/// A model with curves, thresholds, offsets, strata of their own, sites and questions; few of these, and few candidates, so
+/// that it is read and drawn from quickly.
 static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let schema = Schema::parse(EVERYTHING, "everything.toml").unwrap();
     let mut stream = Stream::new(3, 92, 0);
@@ -66,12 +67,25 @@ static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
         })
         .collect();
     let shares =
-        Shares { centre: 500, spread: 500, moments: 4000, marginals: 3000, measure: 1000, labels: 1000, contrasts: 0 };
+        Shares { centre: 1000, moments: 4000, marginals: 3000, measure: 1000, cells: 1000, ..Shares::default() };
     let plan = Plan { shares: Some(shares), ..Plan::default() };
-    let model = fit(&table(schema.width(), &rows), &schema, plan, promise("4", None), Kernel::seeded(1)).unwrap();
-    let sieve = &model.release().sieves[0];
-    assert!(sieve.forks.leaves() > 2 && sieve.keep.iter().flatten().any(|keep| *keep < 1.0));
-    model.to_json().into_bytes()
+    let model = fit(&table(schema.width(), &rows), &schema, plan, promise("100", None), Kernel::seeded(1)).unwrap();
+    assert_eq!(model.release().texture.within.len(), 2);
+    let mut document: Value = serde_json::from_str(&model.to_json()).unwrap();
+    let release = &mut document["release"];
+    let sites = &mut release["sieves"][0]["sites"];
+    let groups = sites["sites"]["groups"].as_array().unwrap();
+    let last = groups.iter().position(|group| group["stratum"] == 1).unwrap();
+    let mut few = vec![groups[0].clone(), groups[last].clone()];
+    for group in &mut few {
+        let points = group["sites"].as_array().unwrap();
+        group["sites"] = points.iter().take(9).chain(points.iter().take(9)).cloned().collect();
+    }
+    sites["sites"]["groups"] = few.into();
+    sites["weights"] = serde_json::json!([0.5, 2.0, 1.0, 0.25]);
+    assert!(release["sieves"][1]["tree"]["forks"].as_array().unwrap().len() > 1);
+    release["pool"] = 300.into();
+    serde_json::to_vec(&document).unwrap()
 });
 
 /// Loads what may be damaged; if it loads, draws from it.
@@ -178,7 +192,7 @@ fn models_that_do_not_fit_together_are_refused() {
     }
 }
 
-/// What settling and sieving rely on.
+/// What settling and weighing rely on.
 #[test]
 fn values_and_sieves_that_do_not_fit_are_refused() {
     assert!(load(&FITTED));
@@ -192,17 +206,51 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
         ("/release/settle/blocks/1/circle/at", "8"),
         ("/release/settle/blocks/2/hot/at", "7"),
         ("/release/settle/blocks/2/hot/offsets", "[]"),
-        ("/release/sieve/forks", "[]"),
-        ("/release/sieve/forks/0", "[0, 7, 0, 0]"),
-        ("/release/sieve/forks/0/0", "9"),
-        ("/release/sieve/forks/0/1", "65536"),
-        ("/release/sieve/forks/0/2", "-2147483648"),
-        ("/release/sieve/forks/0/3", "2147483647"),
-        ("/release/sieve/keep", "[]"),
-        ("/release/sieve/keep/0", "[]"),
-        ("/release/sieve/keep/0/0", "8.001"),
-        ("/release/sieve/keep/0/0", "-1e-9"),
-        ("/release/sieve/keep/0/0", "null"),
+        ("/release/sieves/1/tree/forks", "[]"),
+        ("/release/sieves/1/tree/forks/0", "[0, 7, 0, 0]"),
+        ("/release/sieves/1/tree/forks/0/0", "9"),
+        ("/release/sieves/1/tree/forks/0/1", "65536"),
+        ("/release/sieves/1/tree/forks/0/2", "-2147483648"),
+        ("/release/sieves/1/tree/forks/0/3", "2147483647"),
+        ("/release/sieves/1/tree/weights", "[]"),
+        ("/release/sieves/1/tree/weights/0", "[]"),
+        ("/release/sieves/1/tree/weights/0/0", "1000000.1"),
+        ("/release/sieves/1/tree/weights/0/0", "-1e-9"),
+        ("/release/sieves/1/tree/weights/0/0", "null"),
+        ("/release/sieves/0/sites/weights", "[]"),
+        ("/release/sieves/0/sites/weights", "[1, 1, 1]"),
+        ("/release/sieves/0/sites/weights", "[1, 1, 1, 1, 1]"),
+        ("/release/sieves/0/sites/weights/3", "1e7"),
+        ("/release/sieves/0/sites/weights/3", "-0.1"),
+        ("/release/sieves/0/sites/weights/3", "null"),
+        ("/release/sieves/0/sites/weights/3", "\"NaN\""),
+        ("/release/sieves/0/sites/sites/scores", "[]"),
+        ("/release/sieves/0/sites/sites/scores/8", "[5, 9, 8, 256]"),
+        ("/release/sieves/0/sites/sites/scores/8", "[5, 0, 9, 16385]"),
+        ("/release/sieves/0/sites/sites/scores/8", "[65536, 0, 9, 256]"),
+        ("/release/sieves/0/sites/sites/shift", "23"),
+        ("/release/sieves/0/sites/sites/shift", "4294967295"),
+        ("/release/sieves/0/sites/sites/groups", "[]"),
+        ("/release/sieves/0/sites/sites/groups/0/stratum", "1000"),
+        ("/release/sieves/0/sites/sites/groups/1/stratum", "2"),
+        ("/release/sieves/0/sites/sites/groups/0/middle", "[]"),
+        ("/release/sieves/0/sites/sites/groups/0/middle", "[0, 0, 0, 0, 0, 0, 0, 0]"),
+        ("/release/sieves/0/sites/sites/groups/0/middle/0", "32767"),
+        ("/release/sieves/0/sites/sites/groups/0/middle/0", "-32768"),
+        ("/release/sieves/0/sites/sites/groups/0/sites", "[]"),
+        ("/release/sieves/0/sites/sites/groups/0/sites", "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"),
+        ("/release/sieves/0/sites/sites/groups/0/sites", "[0, 0, 0, 0, 0, 0, 0, 0, 0]"),
+        ("/release/sieves/0/sites/sites/groups/0/sites/17", "32767"),
+        ("/release/sieves/0/sites/sites/groups/0/sites/17", "40000"),
+        ("/release/pool", "0"),
+        ("/release/pool", "1048577"),
+        ("/release/pool", "18446744073709551615"),
+        ("/release/pool", "-1"),
+        ("/release/texture/within/0/diagonal", "[]"),
+        ("/release/texture/within/0/diagonal/3", "1e31"),
+        ("/release/texture/within/1/directions", "[[1, 2]]"),
+        ("/release/texture/within/1/directions", "[[1e308, 0, 0, 0, 0, 0, 0, 0, 0]]"),
+        ("/release/texture/within/0", "{\"directions\": [], \"diagonal\": []}"),
     ] {
         assert!(!load(&with(&FITTED, path, json(value))), "{path} = {value}");
     }
@@ -224,10 +272,16 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
     ] {
         assert!(!one_of(wrong), "{wrong}");
     }
-    // A sieve that keeps nothing gives up after some tries.
-    let keep = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["sieve"]["keep"].clone();
-    let none = keep.as_array().unwrap().iter().map(|list| Value::from(vec![0.0; list.as_array().unwrap().len()]));
-    assert!(load(&with(&FITTED, "/release/sieve/keep", none.collect())));
+    // One stratum has no texture of its own: all have, or none.
+    let within = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["texture"]["within"].clone();
+    assert!(!load(&with(&FITTED, "/release/texture/within", serde_json::json!([within[0]]))));
+    assert!(load(&with(&FITTED, "/release/texture/within", json("[]"))));
+    // Strata of sites ascend; a stratum without sites has all of them.
+    assert!(!load(&with(&FITTED, "/release/sieves/0/sites/sites/groups/0/stratum", json("2"))));
+    assert!(load(&with(&FITTED, "/release/sieves/0/sites/sites/groups/0/stratum", json("1"))));
+    // Candidates of which none weighs anything are all alike, and one is enough.
+    assert!(load(&with(&FITTED, "/release/sieves/0/sites/weights", json("[0, 0, 0, 0]"))));
+    assert!(load(&with(&FITTED, "/release/pool", json("1"))));
 }
 
 /// All places of numbers, texts, lists and objects in a document.

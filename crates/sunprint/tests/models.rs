@@ -5,7 +5,7 @@ mod common;
 use common::{drawn, fit, plan, promise, random_rows, schema, table};
 use sunprint::error::Kind;
 use sunprint::measure::Measure;
-use sunprint::model::{BLOCK, Model};
+use sunprint::model::{BLOCK, Model, Sieve};
 use sunprint::plan::{Mechanism, Method, Plan};
 use sunprint::privacy::Kernel;
 
@@ -29,7 +29,21 @@ fn fitted() -> Vec<Model> {
             }
         }
     }
+    models.extend([1, 3].map(with_cells));
     models
+}
+
+/// A default fit of so many rows that it has values, moments of each stratum, sites, and questions where there are strata.
+fn with_cells(strata: u32) -> Model {
+    let codes = table(4, &random_rows(4, strata, 3000, 9));
+    let plan = plan(Method::Default);
+    let model = fit(&codes, &schema(4, strata as usize), plan, promise("100", None), Kernel::seeded(6)).unwrap();
+    let release = model.release();
+    let sites = |sieve: &Sieve| matches!(sieve, Sieve::Sites { .. });
+    let tree = |sieve: &Sieve| matches!(sieve, Sieve::Tree { .. });
+    assert!(release.pool > 0 && release.sieves.iter().any(sites), "sites");
+    assert_eq!((release.sieves.iter().any(tree), release.texture.within.len() > 1), (strata > 1, strata > 1));
+    model
 }
 
 /// FNV-1a over the bits of all units and strata.
@@ -167,15 +181,15 @@ fn saving_and_loading_is_exact() {
 #[test]
 fn a_newer_format_is_refused_politely() {
     let text = String::from_utf8(BY_HAND.to_vec()).unwrap();
-    for newer in ["7", "8", "18446744073709551615"] {
-        let newer = text.replacen("\"sunprint_model\": 1", &format!("\"sunprint_model\": {newer}, \"more\": [1]"), 1);
+    for newer in ["8", "9", "18446744073709551615"] {
+        let newer = text.replacen("\"sunprint_model\": 7", &format!("\"sunprint_model\": {newer}, \"more\": [1]"), 1);
         let error = Model::from_json(newer.as_bytes(), "m.sunprint").unwrap_err();
         assert_eq!(error.kind(), Kind::Model);
-        assert!(error.to_string().contains("this Sunprint reads up to 6"), "{error}");
+        assert!(error.to_string().contains("this Sunprint reads up to 7"), "{error}");
         assert_eq!((error.place(), error.advice()), (Some("m.sunprint"), Some("install a newer Sunprint")));
     }
     // Even where the rest has a form that this version cannot know.
-    assert!(Model::from_json(b"{\"sunprint_model\": 7}", "").unwrap_err().to_string().contains("format 7"));
+    assert!(Model::from_json(b"{\"sunprint_model\": 8}", "").unwrap_err().to_string().contains("format 8"));
 }
 
 /// A model is what was released. With noise, no exact count, sum or mean of the table is in it but by chance: each leaf

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{plan, promise, random_rows, schema, table};
+use common::{plan, plane, promise, random_rows, schema, table};
 use sunprint::error::Kind;
 use sunprint::fit::Fit;
 use sunprint::plan::{Facts, Mechanism, Method, Plan, Shares};
@@ -205,6 +205,36 @@ fn many_rows_have_moments_apart_sites_and_questions() {
         fit.absorb(pass.tally(&codes)).unwrap();
     }
     assert!(apart && found == (1, 1), "{apart} {found:?}");
+}
+
+/// Where rows turn out to lie in a plane, they are counted there, with the share of the cells and by that name; and where
+/// cells have no share, a plane changes nothing.
+#[test]
+fn a_plane_is_counted_with_the_share_of_cells() {
+    let (codes, _) = plane(20_000, 12, 2, 0.1, 4);
+    for cells in [0, 2000] {
+        for budget in [promise("20", None), promise("20", Some("1e-6"))] {
+            let total = budget.amount();
+            let shares = Shares { centre: 1000, spread: 500, moments: 8500 - cells, cells, ..Shares::default() };
+            let begun = Plan { shares: Some(shares), ..plan(Method::Default) };
+            let kernel = Kernel::seeded(3);
+            let mut fit = Fit::begin_with_danger_kernel(&schema(12, 1), begun, budget, 20_000, kernel).unwrap();
+            let mut last = None;
+            while let Some(pass) = fit.next_pass() {
+                fit.absorb(pass.tally(&codes)).unwrap();
+                last = Some(pass.work);
+            }
+            let model = fit.finish().unwrap();
+            let receipt = model.receipt();
+            let promised: Vec<&str> = receipt.stages.iter().map(|stage| stage.name.as_str()).collect();
+            let spent: Vec<&str> = receipt.spent.iter().map(|spent| spent.stage.as_str()).collect();
+            assert_eq!(promised, spent);
+            let sum = receipt.spent.iter().fold(Ratio::ZERO, |sum, spent| sum.checked_add(spent.amount).unwrap());
+            assert_eq!(sum, total);
+            let counted = matches!(last, Some(Work::Cells(_) | Work::Grid(_)));
+            assert_eq!(counted, cells > 0, "the plane is found");
+        }
+    }
 }
 
 /// Histograms divide their charge by weights that nobody outside need know; what each column's noise costs is read from

@@ -44,7 +44,7 @@ fn passes(width: usize, strata: usize, centre: u16, radius: u32) -> Vec<Pass> {
             scores: plain,
             radius,
             plane: Some(vec![unit(width - 1)]),
-            apart: centre % 2 == 0,
+            apart: centre.is_multiple_of(2),
         }),
         Work::Cells(Cells { coordinates: basis, cuts: vec![0, 1, 0, 1, 0], depths: depths.clone() }),
         Work::Cells(Cells { coordinates: Coordinates::Columns, cuts, depths }),
@@ -216,7 +216,8 @@ fn passes_that_contradict_themselves_are_refused() {
         Histogram::Sites(sites)
     };
     let Work::Moments(spec) = &moments.work else { panic!("moments") };
-    for change in [|score: &mut Score| score.times = Score::MOST + 1, |score| (score.low, score.high) = (9, 8)] {
+    let wrong: [fn(&mut Score); 2] = [|score| score.times = Score::MOST + 1, |score| (score.low, score.high) = (9, 8)];
+    for change in wrong {
         let mut spec = spec.clone();
         change(&mut spec.scores[2]);
         refused(Pass { work: Work::Moments(spec), ..moments.clone() });

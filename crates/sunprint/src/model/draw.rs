@@ -229,7 +229,7 @@ impl<'a> Draw<'a> {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
                 self.add_texture(stratum, random, None, &mut out[at..]);
             }
-            // The order of the random numbers is that of the first format: its models draw what they always drew.
+            // The order of the random numbers stays as it is: models draw what they always drew.
             Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
                 out.extend_from_slice(origin);
                 let row = &mut out[at..];

@@ -5,11 +5,15 @@ use crate::error::{Error, Kind, Result};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::source::Layout;
+use crate::subspace::Within;
 use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
-/// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 6;
+/// The version of the file's form. A reader refuses every other one.
+pub const FORMAT: u64 = 7;
+
+/// No model has more candidates: all of them are weighed before a row is drawn.
+const MOST_CANDIDATES: u64 = 1 << 20;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
 pub const MOST_BYTES: u64 = 1 << 30;
@@ -47,7 +51,7 @@ impl Model {
         text
     }
 
-    /// Reads a model, refusing damage and newer versions with a sentence. `place` names the file.
+    /// Reads a model, refusing damage and other versions with a sentence. `place` names the file.
     pub fn from_json(bytes: &[u8], place: &str) -> Result<Model> {
         let refuse = |rule: String| {
             Error::new(Kind::Model, rule).at(place).hint("write it anew with `sunprint fit`, or copy it again")
@@ -74,6 +78,18 @@ impl Model {
             .at(place)
             .hint("install a newer Sunprint"));
         }
+        if head.sunprint_model < FORMAT {
+            return Err(Error::new(
+                Kind::Model,
+                format!(
+                    "the model has format {}: Sunprint 0.1 wrote it before its method changed, and this one reads \
+                     format {FORMAT} alone",
+                    head.sunprint_model
+                ),
+            )
+            .at(place)
+            .hint("fit the table again with `sunprint fit`"));
+        }
         let document: Document = serde_json::from_slice(bytes).map_err(unread)?;
         let Document { receipt, schema, layout, release, evidence, .. } = document;
         // As many rows are drawn as were measured, unless somebody asks for another number.
@@ -97,14 +113,14 @@ const LONGEST: f64 = 1e30;
 fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::result::Result<(), &'static str> {
     schema.validate().map_err(|_| "its schema contradicts itself")?;
     let d = schema.width();
-    // Not a number is not within.
-    let within = |x: f64| x.abs() <= LONGEST;
-    let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|&x| within(x));
+    // Not a number is not.
+    let finite = |x: f64| x.abs() <= LONGEST;
+    let row = |v: &Vec<f64>| v.len() == d && v.iter().all(|&x| finite(x));
     let sides = match &release.frame {
         Frame::Basis { origin, vectors, sides } => {
             let fits = row(origin) && vectors.iter().all(row) && vectors.len() == sides.len();
-            let finite = sides.iter().all(|side| within(side.low) && within(side.width) && side.width > 0.0);
-            if !fits || !finite {
+            let open = sides.iter().all(|side| finite(side.low) && finite(side.width) && side.width > 0.0);
+            if !fits || !open {
                 return Err("its frame does not fit its schema");
             }
             sides.len()
@@ -127,18 +143,23 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     let diagonal = texture.diagonal.is_empty() || row(&texture.diagonal);
     let shifts = texture.shifts.is_empty() || texture.shifts.len() == strata && texture.shifts.iter().all(row);
     let pulls = texture.pulls.iter().all(|pull| row(&pull.across) && row(&pull.along));
-    let root = |(i, l): (usize, &Vec<f64>)| l.len() == i + 1 && l.iter().all(|&x| within(x));
+    let root = |(i, l): (usize, &Vec<f64>)| l.len() == i + 1 && l.iter().all(|&x| finite(x));
     let gains = texture.gains.is_empty()
         || texture.gains.len() == sides
             && texture.root.len() == sides
             && texture.root.iter().enumerate().all(root)
             && texture.gains.iter().all(row)
             && texture.shifts.len() == strata;
-    if !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
+    let own = |own: &Within| row(&own.diagonal) && own.directions.iter().all(row);
+    let within = texture.within.is_empty() || texture.within.len() == strata && texture.within.iter().all(own);
+    if !within || !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
     }
     if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, strata)) {
         return Err("its values do not fit its schema");
+    }
+    if !release.sieves.is_empty() && !(1..=MOST_CANDIDATES).contains(&release.pool) {
+        return Err("it has no candidates, or too many");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
         return Err("its layout does not fit its schema");
