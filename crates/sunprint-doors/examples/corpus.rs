@@ -1,10 +1,11 @@
-//! Writes the passes of some fits to `fuzz/passes.jsonl`, and to the corpus these passes and the tallies of a few rows:
+//! Writes the passes of some fits to `fuzz/passes.jsonl`, and to the corpus these passes, the tallies of a few rows, and
+//! a model of each kind of fit:
 //! `cargo run --release --package sunprint-doors --example corpus`.
 
 use std::fs;
 use std::path::Path;
 use sunprint::fit::Fit;
-use sunprint::plan::{Mechanism, Method, Plan, budget};
+use sunprint::plan::{Mechanism, Method, Plan, Shares, budget};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::Codes;
 use sunprint_doors::dice::Dice;
@@ -18,15 +19,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let row: Vec<u16> = (0..schema.width()).map(|_| dice.bits() as u16).collect();
         codes.push(&row, dice.below(2) as u32);
     }
+    // So few rows would have neither values nor sites on their own, nor moments of each stratum.
+    let shares = Shares { centre: 1000, moments: 4500, marginals: 2000, measure: 500, cells: 2000, ..Shares::default() };
+    let directions = Plan { dimension: Some(2), ..Plan::default() };
     let plans = [
-        Plan::default(),
-        Plan { mechanism: Mechanism::Psmm, ..Plan::default() },
-        Plan { method: Method::Paper, ..Plan::default() },
-        Plan { method: Method::Gaussian, ..Plan::default() },
+        ("survey", "5", Plan::default()),
+        ("sites", "5", Plan { shares: Some(shares), ..Plan::default() }),
+        ("apart", "20", Plan { shares: Some(shares), ..Plan::default() }),
+        ("directions", "5", Plan { mechanism: Mechanism::Pmm, ..directions.clone() }),
+        ("lattice", "5", Plan { mechanism: Mechanism::Psmm, ..directions }),
+        ("paper", "5", Plan { method: Method::Paper, ..Plan::default() }),
+        ("gaussian", "5", Plan { method: Method::Gaussian, ..Plan::default() }),
     ];
+    for kind in ["pass", "tally"] {
+        for old in fs::read_dir(folder.join("corpus").join(kind))? {
+            fs::remove_file(old?.path())?;
+        }
+    }
     let mut lines = Vec::new();
-    for plan in plans {
-        let mut fit = Fit::begin(&schema, plan, budget("5".parse()?, None)?, 400)?;
+    for (name, epsilon, plan) in plans {
+        let mut fit = Fit::begin(&schema, plan, budget(epsilon.parse()?, None)?, 400)?;
         while let Some(pass) = fit.next_pass() {
             let tally = pass.tally(&codes);
             let mut bytes = vec![u8::try_from(lines.len())?];
@@ -38,6 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             fit.absorb(tally)?;
         }
+        fs::write(folder.join(format!("corpus/model/{name}.json")), fit.finish()?.to_json())?;
     }
     fs::write(folder.join("passes.jsonl"), lines.join("\n") + "\n")?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::stages::{self, LEVELS, MANY, Terms, visible_delta};
 use super::tables::Neighbours;
+use super::values::Charges;
 use super::{Epsilons, Trial, flaws, values, whole};
 use sunprint::plan::Method;
 use sunprint::tally::codes::Q;
@@ -38,6 +39,8 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         ("half of the sensitivity", stages::spread(Neighbours::middle_to_corner(), pure, 2)),
         ("half of the norm", stages::moments(Neighbours::next_corners(), moments, 2)),
         ("half of the norm", stages::moments(Neighbours::next_corners(), moments_with_delta, 2)),
+        ("half of the norm", stages::moments_apart(Neighbours::between_strata(), moments, 2)),
+        ("half of the norm", stages::moments_apart(Neighbours::between_strata(), moments_with_delta, 2)),
         ("0.7 of the noise", Trial { runs: MANY, ..stages::measure(corners(), narrow, &[400, 600]) }),
         (
             "one count instead of two",
@@ -52,7 +55,16 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         ("Lap_Z(1/ε)", values::marginals(corners(), one_cell, 2)),
         ("Lap_Z(1/ε)", values::marginals(Neighbours::one_row_strata(), one_cell, 2)),
         ("one histogram of two", values::marginals(Neighbours::all_equal(), pure, 1)),
-        ("Lap_Z(1/ε)", values::labels(corners(), one_cell)),
+        ("each the whole charge", values::weighted(corners(), pure, Charges::Whole)),
+        ("each the whole charge", values::weighted(Neighbours::corners_of_strata(), with_delta, Charges::Whole)),
+        ("Lap_Z(1/ε)", values::sites(corners(), half)),
+        ("Lap_Z(1/ε)", values::sites(Neighbours::one_row_strata(), half)),
+        ("half of the noise", values::sites(corners(), half_with_delta)),
+        ("Lap_Z(1/ε)", values::questions(corners(), half)),
+        ("Lap_Z(1/ε)", values::sites_and_questions(Neighbours::corners_of_strata(), one_cell)),
+        ("half of the span", values::cubes(Neighbours::between_strata(), pure, 2)),
+        ("half of the span", values::cubes(Neighbours::within_a_stratum(), pure, 2)),
+        ("half of the span", values::cubes(Neighbours::within_a_stratum(), with_delta, 2)),
         ("half of the noise", values::marginals(corners(), half_with_delta, 2)),
         ("edges from the data", values::edges_from_the_data(pure)),
         ("one-sided Wishart", flaws::one_sided_wishart(pure)),
@@ -60,7 +72,9 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         ("eight times its ε", whole::trial(corners(), whole::plan(Method::Cube), fit(8))),
         ("eight times its ε", whole::trial(corners(), whole::lattice(Method::Cube), fit(8))),
         ("eight times its ε", whole::few_rows(Neighbours::one_row_strata(), fit(8))),
-        ("sixty times its ε", whole::with_marginals(corners(), fit(60))),
+        ("sixty times its ε", whole::with_values(corners(), fit(60))),
+        ("sixty times its ε", whole::with_sites(corners(), fit(60))),
+        ("sixty times its ε", whole::with_strata_apart(fit(60))),
     ];
     let short = |(flaw, trial): (&'static str, Trial)| (flaw, Trial { short: true, ..trial });
     let long = |(flaw, trial): (&'static str, Trial)| (flaw, Trial { short: false, ..trial });

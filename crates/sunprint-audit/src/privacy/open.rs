@@ -56,12 +56,13 @@ pub fn cells(tally: &Tally) -> CellTally {
 mod tests {
     use super::*;
     use crate::privacy::tables::Neighbours;
-    use sunprint::tally::{ClippedMoments, Coordinates, Opened, Sums, Work};
+    use sunprint::tally::{ClippedMoments, Coordinates, Opened, Score, Sums, Work};
 
     #[test]
     fn the_wire_holds_what_the_tally_holds() {
         let pair = Neighbours::one_row_strata();
-        let clipped = ClippedMoments { centre: vec![32_768; pair.width], radius: 1000, plane: None };
+        let clipped =
+            ClippedMoments { scores: vec![Score::plain(32_768); pair.width], radius: 1000, plane: None, apart: true };
         let cells_of =
             sunprint::tally::Cells { coordinates: Coordinates::Columns, cuts: vec![0, 1], depths: vec![2; 6] };
         for work in

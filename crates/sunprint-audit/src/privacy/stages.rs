@@ -5,10 +5,12 @@
 //! the two Gram matrices, which shows about two thirds of the loss: the density attains its bound in the far tails only.
 
 use super::tables::{Neighbours, Purse};
-use super::values::{contrasts, labels, marginals};
+use super::values::{
+    Charges, contrasts, cubes as strata_cubes, marginals, questions, sites, sites_and_questions, weighted,
+};
 use super::{Claim, Epsilons, Noise, Run, Side, Trial, open};
 use sunprint::privacy::{Delta, Epsilon, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
-use sunprint::subspace::{MomentLayout, assemble};
+use sunprint::subspace::{MomentLayout, assemble, assemble_apart, row_norm_squared_apart};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{Cells, ClippedMoments, Coordinates, Grid, GridSide, Place, Score, Sums, Work, packed_index};
 
@@ -104,6 +106,8 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         trials.push(moments_of_order_one(of_moments(terms), false));
         trials.push(moments(Neighbours::next_corners(), of_moments(terms), 1));
         trials.push(moments(Neighbours::extreme_row(), of_moments(terms), 1));
+        trials.push(tight(moments_apart_of_order_one(of_moments(terms))));
+        trials.push(moments_apart(Neighbours::between_strata(), of_moments(terms), 1));
         trials.push(tight(measure(Neighbours::opposite_corners(), terms, &[1000])));
         trials.push(measure(Neighbours::opposite_corners(), terms, &LEVELS));
         trials.push(measure(Neighbours::all_equal(), terms, &LEVELS));
@@ -116,14 +120,25 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         trials.push(contrasts(Neighbours::one_row_strata(), terms, 1));
         trials.push(short(marginals(Neighbours::opposite_corners(), terms, 2)));
         trials.push(marginals(Neighbours::corners_of_strata(), terms, 2));
-        trials.push(short(labels(Neighbours::opposite_corners(), terms)));
-        trials.push(labels(Neighbours::one_row_strata(), terms));
+        trials.push(tight(weighted(Neighbours::opposite_corners(), terms, Charges::Shared)));
+        trials.push(weighted(Neighbours::corners_of_strata(), terms, Charges::Shared));
+        trials.push(tight(strata_cubes(Neighbours::between_strata(), terms, 1)));
+        trials.push(strata_cubes(Neighbours::within_a_stratum(), terms, 1));
+        trials.push(tight(sites(Neighbours::opposite_corners(), terms)));
+        trials.push(sites(Neighbours::one_row_strata(), terms));
+        trials.push(short(questions(Neighbours::opposite_corners(), terms)));
+        trials.push(questions(Neighbours::one_row_strata(), terms));
+        trials.push(short(sites_and_questions(Neighbours::corners_of_strata(), terms)));
     }
     trials.push(contrasts(Neighbours::between_strata(), pure, 1));
     trials.push(contrasts(Neighbours::corners_of_strata(), pure, 1));
     trials.push(contrasts(Neighbours::all_equal_in_strata(), pure, 1));
     trials.push(marginals(Neighbours::all_equal(), pure, 2));
     trials.push(marginals(Neighbours::one_row_strata(), pure, 2));
+    trials.push(sites(Neighbours::between_strata(), pure));
+    trials.push(strata_cubes(Neighbours::one_row_strata(), pure, 1));
+    trials.push(moments_apart(Neighbours::corners_of_strata(), of_moments(pure), 1));
+    trials.push(moments_apart(Neighbours::within_a_stratum(), of_moments(pure), 1));
     trials.push(moments(Neighbours::one_row_strata(), of_moments(pure), 1));
     trials.push(moments(Neighbours::opposite_corners(), of_moments(pure), 1));
     trials
@@ -156,12 +171,23 @@ pub fn centre(pair: Neighbours, terms: Terms, span: u64) -> Trial {
 
 /// Sums by the cube mechanism; `span` is what a sum is said to move by.
 pub(super) fn cube(name: String, exact: [Vec<i64>; 2], terms: Terms, span: u64) -> Trial {
+    cubes(name, exact, 1, terms, span)
+}
+
+/// Sums of blocks, each by a cube of its own; `span` is what they are said to move by together.
+pub(super) fn cubes(name: String, exact: [Vec<i64>; 2], blocks: usize, terms: Terms, span: u64) -> Trial {
     let purse = terms.purse();
+    let width = exact[0].len() / blocks;
     let run = move |noise: Noise, side: Side| {
         let mut kernel = noise.kernel();
         let input = Sensitive::new(pick(&exact, side));
-        let noisy = kernel.cube_sums("sums", input, span, purse.charge()).expect("a charge").into_inner();
-        let away = |from: &[i64]| noisy.iter().zip(from).map(|(z, s)| (z - s).abs()).max().unwrap_or(0) as f64;
+        let noisy = kernel.cube_sums_of_blocks("sums", input, blocks, span, purse.charge()).expect("a charge");
+        let noisy = noisy.into_inner();
+        let away = |from: &[i64]| -> f64 {
+            let blocks = noisy.chunks_exact(width).zip(from.chunks_exact(width));
+            let far = |(z, s): (&[i64], &[i64])| z.iter().zip(s).map(|(z, s)| (z - s).abs()).max().unwrap_or(0) as f64;
+            blocks.map(far).sum()
+        };
         let linear = || {
             noisy
                 .iter()
@@ -189,28 +215,49 @@ pub fn spread(pair: Neighbours, terms: Terms, part: u128) -> Trial {
     trial(name, terms, QUICK, Box::new(run))
 }
 
+/// A released centre in the middle and a small radius: every other row is clipped to the whole norm.
+fn clipped(pair: &Neighbours, apart: bool) -> Work {
+    Work::Moments(ClippedMoments { scores: vec![Score::plain(32_768); pair.width], radius: 1000, plane: None, apart })
+}
+
 /// Clipped moments; the squared norm of a row is divided by `part`.
 pub fn moments(pair: Neighbours, terms: Terms, part: u64) -> Trial {
     let name = terms.name("moments", &pair);
-    // A released centre in the middle and a small radius: every other row is clipped to the whole norm.
-    let spec = ClippedMoments { scores: vec![Score::plain(32_768); pair.width], radius: 1000, plane: None, apart: false };
     let layout = MomentLayout::new(pair.width, pair.strata);
-    let exact = pair.tallies(&Work::Moments(spec)).map(|tally| assemble(&open::moments(&tally), tally.rows(), layout));
-    let order = layout.order();
+    let tallies = pair.tallies(&clipped(&pair, false));
+    let exact = tallies.map(|tally| assemble(&open::moments(&tally), tally.rows(), layout));
+    moments_of_blocks(name, exact, layout.order(), terms, layout.row_norm_squared() / part)
+}
+
+/// The same where every stratum has its own matrix.
+pub fn moments_apart(pair: Neighbours, terms: Terms, part: u64) -> Trial {
+    let name = terms.name("moments apart", &pair);
+    let tallies = pair.tallies(&clipped(&pair, true));
+    let exact = tallies.map(|tally| assemble_apart(&open::moments(&tally), pair.width));
+    moments_of_blocks(name, exact, pair.width + 1, terms, row_norm_squared_apart() / part)
+}
+
+/// Matrices of blocks, one after the other; `bound` is what the squared norm of a row is said to be.
+fn moments_of_blocks(name: String, exact: [Vec<i64>; 2], order: usize, terms: Terms, bound: u64) -> Trial {
+    let entries = order * (order + 1) / 2;
+    let blocks = exact[0].len() / entries;
     let mut direction = vec![0.0; exact[0].len()];
-    for i in 0..order {
-        for j in 0..=i {
-            let at = packed_index(i, j);
-            let weight = if i == j { 1.0 } else { 2.0 };
-            direction[at] = weight * (exact[0][at] - exact[1][at]) as f64 / layout.row_norm_squared() as f64;
+    for block in 0..blocks {
+        for i in 0..order {
+            for j in 0..=i {
+                let at = block * entries + packed_index(i, j);
+                let weight = if i == j { 1.0 } else { 2.0 };
+                direction[at] = weight * (exact[0][at] - exact[1][at]) as f64 / bound as f64;
+            }
         }
     }
     let purse = terms.purse();
     let run = move |noise: Noise, side: Side| {
-        let (input, bound) = (Sensitive::new(pick(&exact, side)), layout.row_norm_squared() / part);
-        let noisy = noise.kernel().moments("moments", input, order, bound, purse.charge()).expect("a charge");
-        let lower = noisy.into_inner().lower;
-        vec![lower.iter().zip(&direction).map(|(&z, d)| z as f64 * d).sum()]
+        let input = Sensitive::new(pick(&exact, side));
+        let noisy = noise.kernel().moments_of_blocks("moments", input, order, blocks, bound, purse.charge());
+        let noisy = noisy.expect("a charge").into_inner();
+        let entries = noisy.iter().flat_map(|block| &block.lower);
+        vec![entries.zip(&direction).map(|(&z, d)| z as f64 * d).sum()]
     };
     trial(name, terms, if terms.pure() { MANY } else { MANY_WITH_DELTA }, Box::new(run))
 }
@@ -325,6 +372,25 @@ pub fn moments_of_order_one(terms: Terms, whole: bool) -> Trial {
         vec![likelihood(terms.pure(), z, exact[0] as f64, exact[1] as f64)]
     };
     trial(terms.named("moments of order 1", pair), terms, QUICK, Box::new(run))
+}
+
+/// One entry in each of two blocks: the longest row leaves one and enters the other. Both blocks lose half of the claim,
+/// and together exactly the claim, for the nuclear norms add up to 2R, and the squares of the Frobenius norms to 2R².
+pub fn moments_apart_of_order_one(terms: Terms) -> Trial {
+    let bound = MomentLayout::new(1, 1).row_norm_squared();
+    let exact = [[bound as i64, 0], [0, bound as i64]];
+    let purse = terms.purse();
+    let run = move |noise: Noise, side: Side| {
+        let input = Sensitive::new(pick(&exact, side).to_vec());
+        let noisy = noise.kernel().moments_of_blocks("moments", input, 1, 2, bound, purse.charge());
+        let noisy = noisy.expect("a charge").into_inner();
+        let ratio = |block: usize| {
+            let z = noisy[block].lower[0] as f64;
+            likelihood(terms.pure(), z, exact[0][block] as f64, exact[1][block] as f64)
+        };
+        vec![ratio(0) + ratio(1)]
+    };
+    trial(terms.named("moments of order 1 apart", "from stratum to stratum"), terms, QUICK, Box::new(run))
 }
 
 /// The paper's covariance: entries of n² M, each said to move by n Q², with the paper's sixfold noise.

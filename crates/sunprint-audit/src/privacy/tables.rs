@@ -75,6 +75,17 @@ impl Neighbours {
         Neighbours::new("corner to corner and stratum to stratum", 3, &[MIDDLE; 2], [(&[0, 0], 0), (&[Q, Q], 2)])
     }
 
+    /// Two strata with rows enough for a covariance each; one row goes from corner to corner and from stratum to stratum.
+    pub fn many_rows_in_strata() -> Self {
+        let tables = [([0, 0], 0), ([Q, Q], 1)].map(|(row, stratum): ([u16; 2], u32)| {
+            let mut codes = Codes::with_capacity(2, 1000);
+            (0..999).for_each(|i| codes.push(&[MIDDLE; 2], i % 2));
+            codes.push(&row, stratum);
+            codes
+        });
+        Neighbours { name: "corner to corner of two strata of many rows", width: 2, strata: 2, tables }
+    }
+
     /// Two strata of equal rows, and one of them in the opposite corner.
     pub fn all_equal_in_strata() -> Self {
         Neighbours::new("all rows equal in two strata", 2, &[0; 2], [(&[0, 0], 0), (&[Q, Q], 0)])

@@ -4,15 +4,16 @@ use super::stages::{self, Terms, visible_delta};
 use super::tables::{Neighbours, Purse};
 use super::{Epsilons, Noise, Run, Side, Trial};
 use crate::synthesise::unit_schema;
-use sunprint::model::{Frame, Model};
+use sunprint::model::{Frame, Model, Sieve};
 use sunprint::plan::{Mechanism, Method, Plan, Shares};
 use sunprint::schema::{Column, ColumnKind, Role, Schema};
+use sunprint::tally::codes::Q;
 
 /// Runs of a whole fit.
 const RUNS: u64 = 3_000;
 /// Runs of a whole fit whose values are settled, which takes longer: enough to see a loss of several times the claim.
 const FEWER_RUNS: u64 = 120;
-/// Runs of one that grows a tree of labels on rows of its own, which takes longest.
+/// Runs of one that proposes cells from rows of its own, which takes longest.
 const FEWEST_RUNS: u64 = 40;
 
 /// Each method on its own worst neighbours: texture is post-processing and left out where it can be, which saves time.
@@ -41,9 +42,13 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         trials.push(trial(Neighbours::one_row_strata(), lattice(method), pure));
     }
     trials.push(few_rows(Neighbours::within_a_stratum(), pure));
-    trials.push(with_marginals(Neighbours::opposite_corners(), pure));
-    trials.push(with_marginals(Neighbours::one_row_strata(), pure));
-    trials.push(with_labels(Neighbours::one_row_strata(), pure));
+    trials.push(with_values(Neighbours::opposite_corners(), pure));
+    trials.push(with_values(Neighbours::one_row_strata(), pure));
+    trials.push(with_sites(Neighbours::opposite_corners(), pure));
+    trials.push(with_sites(Neighbours::one_row_strata(), pure));
+    trials.push(with_sites(Neighbours::opposite_corners(), with_delta));
+    trials.push(with_strata_apart(pure));
+    trials.push(with_strata_apart(with_delta));
     trials
 }
 
@@ -54,21 +59,31 @@ pub fn few_rows(pair: Neighbours, terms: Terms) -> Trial {
     Trial { name: format!("{}, contrasts", trial.name), runs: RUNS / 3, ..trial }
 }
 
-/// The default method with marginals, which five rows would not have on their own.
-pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
-    let shares =
-        Shares { centre: 1500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
-    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
-    let trial = trial(pair, plan, terms);
-    Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }
+/// The default method with counted values, which five rows would not have on their own.
+pub fn with_values(pair: Neighbours, terms: Terms) -> Trial {
+    let shares = Shares { centre: 1500, moments: 1500, marginals: 7000, ..Shares::default() };
+    surveyed(pair, terms, shares, "values", FEWER_RUNS)
 }
 
-/// The default method with a tree of labels, which so few rows would not have on their own.
-pub fn with_labels(pair: Neighbours, terms: Terms) -> Trial {
-    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, cells: 5000, ..Shares::default() };
-    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
-    let trial = trial(pair, plan, terms);
-    Trial { name: format!("{}, labels", trial.name), runs: FEWEST_RUNS, ..trial }
+/// The default method with values and then sites, which so few rows would not have on their own.
+pub fn with_sites(pair: Neighbours, terms: Terms) -> Trial {
+    let shares = Shares { centre: 1000, moments: 1000, marginals: 2000, cells: 6000, ..Shares::default() };
+    surveyed(pair, terms, shares, "sites", FEWEST_RUNS)
+}
+
+/// The default method with moments of each stratum, and everything that comes before and after them.
+pub fn with_strata_apart(terms: Terms) -> Trial {
+    let shares = Shares { centre: 1000, moments: 7000, marginals: 1000, cells: 1000, ..Shares::default() };
+    surveyed(Neighbours::many_rows_in_strata(), terms, shares, "strata apart", FEWEST_RUNS)
+}
+
+/// The default method as it runs when nothing is asked of it, but with these shares. Strata are counted with a tenth of
+/// what moments have.
+fn surveyed(pair: Neighbours, terms: Terms, shares: Shares, what: &str, runs: u64) -> Trial {
+    let measure = if pair.strata > 1 { shares.moments / 10 } else { 0 };
+    let shares = Shares { moments: shares.moments - measure, measure, ..shares };
+    let trial = trial(pair, Plan { shares: Some(shares), ..Plan::default() }, terms);
+    Trial { name: format!("{}, {what}", trial.name), runs, ..trial }
 }
 
 /// The baseline of one Gaussian.
@@ -130,11 +145,48 @@ fn numbers(model: &Model) -> Vec<f64> {
     numbers.push(release.spectrum.iter().sum());
     let shift = |stratum: usize| release.texture.shifts.get(stratum).map_or(0.0, |shift| shift.iter().sum());
     numbers.push(shift(strata - 1) - if strata > 1 { shift(strata - 2) } else { 0.0 });
+    numbers.push(release.sieves.iter().map(|sieve| lean(sieve, width, strata)).sum());
     if let Frame::Basis { origin, sides, .. } = &release.frame {
         numbers.push(origin.iter().sum());
         numbers.extend(sides.first().map(|side| [side.low, side.width]).into_iter().flatten());
     }
     // d′ is chosen from noisy numbers, so a model has more or fewer sides; missing ones are left out by everybody.
-    numbers.resize(9, 0.0);
+    numbers.resize(10, 0.0);
     numbers
+}
+
+/// How much heavier a row in the far corner of the last stratum is than one in the near corner of the first.
+fn lean(sieve: &Sieve, width: usize, strata: usize) -> f64 {
+    let weight = |row: &[u16], stratum: usize| match sieve {
+        Sieve::Tree { forks, weights } => weights[stratum][forks.leaf(|at| row[at])],
+        Sieve::Sites { sites, weights } => {
+            let (mut scratch, mut point) = (vec![0; width], vec![0; width]);
+            sites.on_grid(row, &mut scratch, &mut point);
+            weights[sites.nearest(&sites.index(strata), &point, stratum)]
+        }
+    };
+    weight(&vec![Q; width], strata - 1).ln() - weight(&vec![0; width], 0).ln()
+}
+
+#[cfg(all(test, feature = "seam"))]
+mod tests {
+    use super::*;
+    use crate::privacy::Source;
+
+    /// What the names of the trials say is what runs: the stages of each, as its receipt lists them.
+    #[test]
+    fn fits_run_what_their_names_say() {
+        let shares =
+            Shares { centre: 1000, moments: 6300, measure: 700, marginals: 1000, cells: 1000, ..Shares::default() };
+        let plan = Plan { shares: Some(shares), ..Plan::default() };
+        let purse = Terms::honest(Epsilons::default().whole, None).purse();
+        for (pair, apart) in [(Neighbours::many_rows_in_strata(), true), (Neighbours::one_row_strata(), false)] {
+            let model = fit(&pair, &schema(&pair), &plan, purse, Source::Seeded(1).noise(1), Side::Here);
+            let spent = &model.receipt().spent;
+            let stages: Vec<&str> = spent.iter().map(|spent| spent.stage.as_str()).collect();
+            assert_eq!(stages, ["centre", "marginals", "moments", "measure", "cells"]);
+            assert_eq!(spent[2].sensitivity.contains("in 2 blocks"), apart, "{:?}", spent[2]);
+            assert!(model.release().sieves.iter().any(|sieve| matches!(sieve, Sieve::Sites { .. })));
+        }
+    }
 }
