@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use sunprint::fit::Fit;
 use sunprint::plan::{Mechanism, Method, Plan, Shares, budget};
-use sunprint::schema::Schema;
+use sunprint::schema::{Form, HOT, Schema};
 use sunprint::tally::codes::Codes;
 use sunprint_doors::dice::Dice;
 
@@ -16,16 +16,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut dice = Dice::new(1);
     let mut codes = Codes::with_capacity(schema.width(), 400);
     for _ in 0..400 {
-        let row: Vec<u16> = (0..schema.width()).map(|_| dice.bits() as u16).collect();
+        let mut row: Vec<u16> = (0..schema.width()).map(|_| dice.bits() as u16).collect();
+        for block in schema.blocks() {
+            if block.form == Form::OneHot {
+                let among = &mut row[block.start..block.start + block.len];
+                among.fill(0);
+                among[dice.below(block.len as u64) as usize] = HOT;
+            }
+            if block.absence {
+                row[block.start + block.len] = if dice.below(5) == 0 { HOT } else { 0 };
+            }
+        }
         codes.push(&row, dice.below(2) as u32);
     }
     // So few rows would have neither values nor sites on their own, nor moments of each stratum.
-    let shares = Shares { centre: 1000, moments: 4500, marginals: 2000, measure: 500, cells: 2000, ..Shares::default() };
+    let shares =
+        Shares { centre: 1000, moments: 4500, marginals: 2000, measure: 500, cells: 2000, ..Shares::default() };
     let directions = Plan { dimension: Some(2), ..Plan::default() };
     let plans = [
         ("survey", "5", Plan::default()),
         ("sites", "5", Plan { shares: Some(shares), ..Plan::default() }),
-        ("apart", "20", Plan { shares: Some(shares), ..Plan::default() }),
+        ("apart", "40", Plan { shares: Some(shares), ..Plan::default() }),
         ("directions", "5", Plan { mechanism: Mechanism::Pmm, ..directions.clone() }),
         ("lattice", "5", Plan { mechanism: Mechanism::Psmm, ..directions }),
         ("paper", "5", Plan { method: Method::Paper, ..Plan::default() }),

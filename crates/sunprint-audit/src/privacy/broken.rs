@@ -55,8 +55,11 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         ("Lap_Z(1/ε)", values::marginals(corners(), one_cell, 2)),
         ("Lap_Z(1/ε)", values::marginals(Neighbours::one_row_strata(), one_cell, 2)),
         ("one histogram of two", values::marginals(Neighbours::all_equal(), pure, 1)),
-        ("each the whole charge", values::weighted(corners(), pure, Charges::Whole)),
-        ("each the whole charge", values::weighted(Neighbours::corners_of_strata(), with_delta, Charges::Whole)),
+        ("each the whole charge", values::weighted(corners(), pure, &[1, 3], Charges::Whole)),
+        (
+            "each the whole charge",
+            values::weighted(Neighbours::corners_of_strata(), with_delta, &[1, 3, 1, 3], Charges::Whole),
+        ),
         ("Lap_Z(1/ε)", values::sites(corners(), half)),
         ("Lap_Z(1/ε)", values::sites(Neighbours::one_row_strata(), half)),
         ("half of the noise", values::sites(corners(), half_with_delta)),

@@ -120,8 +120,8 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         trials.push(contrasts(Neighbours::one_row_strata(), terms, 1));
         trials.push(short(marginals(Neighbours::opposite_corners(), terms, 2)));
         trials.push(marginals(Neighbours::corners_of_strata(), terms, 2));
-        trials.push(tight(weighted(Neighbours::opposite_corners(), terms, Charges::Shared)));
-        trials.push(weighted(Neighbours::corners_of_strata(), terms, Charges::Shared));
+        trials.push(tight(weighted(Neighbours::opposite_corners(), terms, &[1, 3], Charges::Shared)));
+        trials.push(weighted(Neighbours::corners_of_strata(), terms, &[1, 3], Charges::Shared));
         trials.push(tight(strata_cubes(Neighbours::between_strata(), terms, 1)));
         trials.push(strata_cubes(Neighbours::within_a_stratum(), terms, 1));
         trials.push(tight(sites(Neighbours::opposite_corners(), terms)));

@@ -38,12 +38,13 @@ pub fn marginals(pair: Neighbours, terms: Terms, histograms: usize) -> Trial {
     counted(name, exact, terms, shares, Charges::Shared)
 }
 
-/// The same, where one column has three times the weight of the other. Weights divide one charge; where they do not add
-/// up, each histogram takes it whole.
-pub fn weighted(pair: Neighbours, terms: Terms, charges: Charges) -> Trial {
-    let exact = values_of(&pair);
-    let cells = exact[0].len() / 2;
-    let shares = [1, 3].map(|weight| HistogramShare { cells, weight }).to_vec();
+/// The same with a histogram for each weight, of the one column and the other in turn. Weights divide one charge; where
+/// they do not add up, each histogram takes it whole.
+pub fn weighted(pair: Neighbours, terms: Terms, weights: &[u64], charges: Charges) -> Trial {
+    let both = values_of(&pair);
+    let cells = both[0].len() / 2;
+    let exact = both.map(|counts| counts.iter().copied().cycle().take(cells * weights.len()).collect());
+    let shares = weights.iter().map(|&weight| HistogramShare { cells, weight }).collect();
     counted(terms.name("marginals of unequal weights", &pair), exact, terms, shares, charges)
 }
 
