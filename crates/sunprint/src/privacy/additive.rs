@@ -1,6 +1,6 @@
 //! Additive noise for single numbers, vectors, and the paper's covariance.
 //!
-//! Proof: docs/proofs.md, Lemma 5; docs/proofs.md, Lemma 22.
+//! Proof: docs/proofs.md, Lemma 5; docs/proofs.md, Lemma 22; docs/proofs.md, Lemma 29.
 //!
 //! # Input
 //! Integers, and a bound on how far a replaced row moves each of them.

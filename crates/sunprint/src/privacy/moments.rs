@@ -1,6 +1,7 @@
 //! Second moments of clipped rows by the Wishart-difference mechanism.
 //!
-//! Proof: docs/proofs.md, Lemma 12; docs/proofs.md, Lemma 13; docs/proofs.md, Lemma 26.
+//! Proof: docs/proofs.md, Lemma 12; docs/proofs.md, Lemma 13; docs/proofs.md, Lemma 26; docs/proofs.md,
+//! Lemma 27.
 //!
 //! # Input
 //! G = Σ v vᵀ over the rows, an exact integer p × p matrix; every row has ‖v‖² ≤ R (`row_norm_squared`, public).

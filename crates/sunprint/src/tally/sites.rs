@@ -1,6 +1,6 @@
 //! Sites: public points of the space of rows. Every row belongs to the site that is nearest to it.
 //!
-//! Proof: docs/proofs.md, Lemma 28.
+//! Proof: docs/proofs.md, Lemma 28; accuracy: docs/proofs.md, Lemma 31.
 //!
 //! *Distance.* `Σ_j (y_j − s_j)²` over scores y of the row's codes ([`Score`]), put on a grid so coarse that no sum leaves
 //! an `i32`; exact integers, the lower number among equals. *Two levels.* Sites stand in groups: a row goes to the nearest
