@@ -5,8 +5,9 @@
 //! ```
 //!
 //! [`Fit::next_pass`] is public and may be sent anywhere; the tally that answers it is secret; [`Fit::absorb`] adds the
-//! noise, once. The file reads like the paper's Algorithm 1: centre, covariance, projection, low-dimensional measure;
-//! adding the mean back and the metric projection happen when rows are drawn.
+//! noise, once. The default method: sums, values (where they pay), moments of scores, cells; `docs/method.md` has it on one
+//! page. With few rows contrasts take the place of all but the sums; rows that lie in a plane, and directions that are asked
+//! for, are counted in the cells of a tree or of a lattice.
 
 mod blob;
 mod cells;
