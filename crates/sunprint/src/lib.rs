@@ -21,8 +21,9 @@
 //! ```
 //!
 //! The first three make a Gaussian copula, which proposes where rows are counted last and is corrected by these counts:
-//! `docs/method.md` has the default method on one page. A fit is a conversation of a few passes. Whoever can tally each part of a table, merge the tallies and hand them back
-//! can run it: one thread, all cores, or a cluster. Tallies are exact, so all of them give the same bits.
+//! `docs/method.md` has the default method on one page. A fit is a conversation of a few passes. Whoever can tally each
+//! part of a table, merge the tallies and hand them back can run it: one thread, all cores, or a cluster. Tallies are
+//! exact, so all of them give the same bits.
 //!
 //! ```
 //! use sunprint::fit::Fit;
@@ -59,11 +60,10 @@
 //!
 //! [`schema`] holds all public knowledge, [`door`] turns values into codes and back, [`source`] reads and writes files,
 //! [`tally`] sums codes exactly, [`privacy`] is the kernel and the only room that turns sensitive into released,
-//! [`subspace`], [`measure`] and `infer` work on what was released, [`math`] knows nothing of privacy, and [`fit`], [`plan`],
-//! [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give. [`ledger`] keeps
-//! what each dataset has spent. [`evaluate`] compares a real and a synthetic table, for the
-//! curator's eyes, and [`report`] makes pages: the curator's of that, and a public one of a model alone. A test holds the
-//! rooms apart.
+//! [`subspace`], [`measure`] and `infer` work on what was released, [`math`] knows nothing of privacy, and [`fit`],
+//! [`plan`], [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give.
+//! [`ledger`] keeps what each dataset has spent. [`evaluate`] compares a real and a synthetic table, for the curator's
+//! eyes, and [`report`] makes pages: the curator's of that, and a public one of a model alone. A test holds the rooms apart.
 
 mod cpu;
 pub mod door;
