@@ -8,17 +8,18 @@
 //! noise, once. The file reads like the paper's Algorithm 1: centre, covariance, projection, low-dimensional measure;
 //! adding the mean back and the metric projection happen when rows are drawn.
 
+mod attune;
 mod blob;
 mod cells;
 mod contrasts;
+mod facets;
+mod labels;
+mod marginals;
 mod mechanism;
 mod noted;
 mod one_of;
 mod paper;
-mod prior;
 mod refined;
-mod sites;
-mod values;
 mod weighed;
 
 use crate::error::{Error, Kind, Result};
@@ -29,14 +30,12 @@ use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::Centre;
-use crate::tally::{ClampedSums, ClippedMoments, Digest, FitName, MOST_ROWS, Pass, Tally, Work};
+use crate::tally::{ClampedSums, ClippedMoments, Digest, Facets, FitName, MOST_ROWS, Marginals, Pass, Tally, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
-use prior::MomentStage;
+use labels::LabelStage;
 pub(crate) use refined::centre_noise;
-use sites::SiteStage;
-use values::ValueStage;
 
 /// A fit in progress.
 pub struct Fit {
@@ -49,6 +48,8 @@ pub struct Fit {
     name: FitName,
     schema_digest: Digest,
     number: u32,
+    /// What divides the strata of the schema, once that is chosen.
+    facets: Facets,
     receipt: Receipt,
     /// What was released of single columns and pairs of them.
     evidence: Evidence,
@@ -58,20 +59,20 @@ pub struct Fit {
 enum Stage {
     /// Default method, pass 1.
     Centre { centre: Charge, spread: Charge, rest: Rest },
-    /// Default method, pass 2, where the values of columns are counted one by one.
-    Values(Box<ValueStage>),
-    /// Default method, the pass of moments.
-    Moments(Box<MomentStage>),
-    /// Default method, the last pass.
-    Sites(Box<SiteStage>),
+    /// Default method with strata and many rows, a pass before the moments.
+    Facets { centre: Centre, spec: ClippedMoments, charge: Charge, rest: Rest },
+    /// Default method, pass 2.
+    Moments { centre: Centre, spec: ClippedMoments, rest: Rest },
     /// Default method with few rows, pass 2.
     Contrasts { centre: Centre, spec: ClampedSums, rest: Rest },
-    /// Directions that are asked for or known, and the Gaussian baseline, pass 2.
-    Directions { centre: Centre, spec: ClippedMoments, rest: Rest },
+    /// Default method, pass 3, where the values of columns are counted one by one.
+    Marginals { spec: Marginals, charge: Charge, measure: Box<MeasureStage> },
     /// The paper's method, pass 1.
     Products { covariance: Charge, mean: Charge, measure: Charge },
-    /// The cells of a tree or of a lattice, the last pass.
+    /// Every method, the last pass but that of labels.
     Measure(Box<MeasureStage>),
+    /// Default method with strata, the last pass.
+    Labels(Box<LabelStage>),
     /// Nothing left to do.
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
@@ -80,19 +81,12 @@ enum Stage {
 
 /// What the first pass leaves of the budget. A charge of nothing belongs to a stage that does not run.
 struct Rest {
+    facets: Option<Charge>,
     contrasts: Charge,
     moments: Charge,
     marginals: Charge,
     measure: Charge,
-    cells: Charge,
-}
-
-/// What the pass of moments spends, and what it leaves for the last one.
-struct MomentCharges {
-    moments: Charge,
-    /// For the rows of each stratum.
-    sizes: Charge,
-    cells: Charge,
+    labels: Charge,
 }
 
 /// Fractional bits of the integer basis.
@@ -138,17 +132,18 @@ impl Fit {
                 let shares = plan.shares.unwrap_or_else(|| match plan.method {
                     Method::Gaussian => Shares::for_gaussian(&facts),
                     _ if plan.public_basis.is_some() => Shares::with_public_basis(&facts),
-                    // Directions that are asked for are measured, however few the rows.
-                    _ if plan.surveys() => Shares::for_table(&facts),
-                    _ => Shares::with_directions(&facts),
+                    // Directions that are asked for are measured, however few the rows. Marginals are of the texture.
+                    _ if !plan.texture => Shares::without_marginals(&facts),
+                    _ if plan.dimension.is_some() => Shares::with_directions(&facts),
+                    _ => Shares::for_table(&facts),
                 });
-                let shares = lab(shares);
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let Shares { centre, spread, contrasts, moments, marginals, measure, cells } = shares;
-                let [centre, spread, contrasts, moments, marginals, measure, cells] =
-                    budget.split([centre, spread, contrasts, moments, marginals, measure, cells])?;
-                let rest = Rest { contrasts, moments, marginals, measure, cells };
+                let Shares { centre, spread, facets, contrasts, moments, marginals, measure, labels } = shares;
+                let [centre, spread, facets, contrasts, moments, marginals, measure, labels] =
+                    budget.split([centre, spread, facets, contrasts, moments, marginals, measure, labels])?;
+                let facets = Some(facets).filter(|charge| !charge.amount().is_zero());
+                let rest = Rest { facets, contrasts, moments, marginals, measure, labels };
                 Stage::Centre { centre, spread, rest }
             }
             Method::Paper => {
@@ -168,10 +163,16 @@ impl Fit {
             }
         };
         let (name, schema_digest) = (FitName::fresh()?, digest_of(schema));
-        let (evidence, schema) = (Evidence::default(), schema.clone());
-        let mut fit = Fit { schema, plan, rows, kernel, stage, name, schema_digest, number: 1, receipt, evidence };
+        let (facets, evidence, schema) = (Facets::default(), Evidence::default(), schema.clone());
+        let mut fit =
+            Fit { schema, plan, rows, kernel, stage, name, schema_digest, number: 1, facets, receipt, evidence };
         fit.skip_centre()?;
         Ok(fit)
+    }
+
+    /// The strata of the fit: those of the schema, or every facet of each.
+    fn strata(&self) -> usize {
+        self.schema.strata() * self.facets.count()
     }
 
     /// The receipt as it stands: the promise first, then what was spent so far.
@@ -190,16 +191,18 @@ impl Fit {
     pub fn next_pass(&self) -> Option<Pass> {
         let work = match &self.stage {
             Stage::Centre { .. } => Work::Sums(self.open_coordinates()),
-            Stage::Values(stage) => Work::Marginals(stage.spec.clone()),
-            Stage::Moments(stage) => Work::Moments(stage.spec.clone()),
-            Stage::Sites(stage) => Work::Marginals(stage.spec.clone()),
-            Stage::Directions { spec, .. } => Work::Moments(spec.clone()),
+            Stage::Facets { spec, .. } | Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
             Stage::Contrasts { spec, .. } => Work::Clamped(spec.clone()),
+            Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
+            Stage::Labels(stage) => Work::Marginals(stage.spec.clone()),
             Stage::Done(_) | Stage::Broken => return None,
         };
-        let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), work);
+        // Labels are counted as they are: the tree may ask for the columns of facets itself, where that helps.
+        let divided = !matches!(self.stage, Stage::Labels(_));
+        let facets = if divided { self.facets.clone() } else { Facets::default() };
+        let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), facets, work);
         Some(pass.of_fit(self.name, self.schema_digest))
     }
 
@@ -243,13 +246,13 @@ impl Fit {
         self.number += 1;
         let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Centre { centre, spread, rest } => self.absorb_centre(answer, centre, spread, rest),
-            Stage::Values(stage) => self.absorb_values(answer, *stage),
-            Stage::Moments(stage) => self.absorb_prior(answer, *stage),
-            Stage::Sites(stage) => self.absorb_sites(answer, *stage),
-            Stage::Directions { centre, spec, rest } => self.absorb_directions(answer, &centre, &spec, rest),
+            Stage::Facets { centre, spec, charge, rest } => self.absorb_facets(answer, centre, spec, charge, rest),
+            Stage::Moments { centre, spec, rest } => self.absorb_moments(answer, &centre, &spec, rest),
             Stage::Contrasts { centre, spec, rest } => self.absorb_contrasts(answer, &centre, &spec, rest),
+            Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
             Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
+            Stage::Labels(stage) => self.absorb_labels(answer, *stage),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
         // What a stage spent before it failed is spent all the same.
@@ -325,17 +328,4 @@ pub(crate) fn scalar_noise(sensitivity: f64, amount: f64, privacy: Privacy) -> f
         Privacy::Pure => std::f64::consts::SQRT_2 * sensitivity / amount,
         Privacy::Concentrated => sensitivity / (2.0 * amount).sqrt(),
     }
-}
-
-// LAB: remove.
-fn lab(shares: Shares) -> Shares {
-    let Ok(text) = std::env::var("SUNPRINT_LAB") else { return shares };
-    let v: Vec<u64> = text.split(',').map(|x| x.parse().unwrap()).collect();
-    if shares.contrasts > 0 {
-        return shares;
-    }
-    let spread = if v[3] > 0 { 0 } else { v[1] };
-    let measure = shares.measure;
-    let moments = 10_000 - v[0] - spread - v[3] - measure - v[5];
-    Shares { centre: v[0], spread, contrasts: 0, moments, marginals: v[3], measure, cells: v[5] }
 }

@@ -69,7 +69,6 @@ pub mod error;
 pub mod evaluate;
 pub mod fit;
 pub mod forecast;
-pub(crate) mod infer;
 pub mod ledger;
 mod markup;
 pub mod math;

@@ -1,16 +1,16 @@
 //! The model: everything that was released, and nothing else. Publish it, draw from it for ever.
 
+mod agree;
 mod alternatives;
 mod balance;
 mod calibrate;
-mod candidates;
 mod constraints;
 mod curve;
 mod draw;
 mod evidence;
 mod file;
 mod grow;
-mod pool;
+mod heard;
 mod settle;
 mod sieve;
 mod verify;
@@ -20,21 +20,21 @@ use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::source::Layout;
 use crate::subspace::Texture;
+use crate::tally::Facets;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use agree::correlations;
 pub(crate) use balance::{Known, balance};
 pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use curve::Curve;
 pub use draw::{BLOCK, Draw};
 pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence, SumEvidence, ValueEvidence};
-pub(crate) use evidence::{MOST_COVARIANCES, deviation};
+pub(crate) use evidence::{EXPLAINED, MOST_COVARIANCES};
 pub use file::MOST_BYTES;
-pub(crate) use grow::grow;
-pub(crate) use pool::{Pool, pool};
+pub(crate) use grow::{Question, grow};
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
-pub(crate) use sieve::short;
 pub(crate) use verify::verify;
 
 /// A finished release.
@@ -61,21 +61,16 @@ pub struct Release {
     /// How a drawn row becomes one that the table could hold.
     #[serde(default)]
     pub settle: Settle,
-    /// How much candidates weigh: the product of all of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What divides each stratum of the schema into several of the measure; none where nothing does.
+    #[serde(default, skip_serializing_if = "Facets::is_empty")]
+    pub facets: Facets,
+    /// Which rows are kept: those that pass all of them.
+    #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
     pub sieves: Vec<Sieve>,
-    /// How many candidates there are, of which rows are drawn, where there are sieves.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub pool: u64,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.
     pub edge: f64,
-}
-
-/// Whether there are no candidates.
-fn is_none(pool: &u64) -> bool {
-    *pool == 0
 }
 
 /// Where the box stands.

@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-pub(crate) use shares::{Apart, CELLS, CellPlan, cells_for, counted, equivalent_epsilon};
+pub(crate) use shares::{CELLS, counted, most_facets, most_leaves};
 pub use shares::{Facts, Shares, difficulty};
 
 /// Which algorithm runs.
@@ -133,22 +133,18 @@ impl Plan {
         crate::fit::check_plan(self, schema.width(), schema.strata())
     }
 
-    /// Whether the default method runs as it is: nothing is said of directions, and texture is drawn.
-    pub(crate) fn surveys(&self) -> bool {
-        self.method == Method::Default && self.texture && self.dimension.is_none() && self.public_basis.is_none()
-    }
-
     /// Refuses shares by hand for stages that the rest of the plan leaves out.
     fn check_stages(&self, shares: &Shares, facts: &Facts) -> Result<()> {
         let gaussian = self.method == Method::Gaussian;
         let shape = shares.moments > 0 && shares.measure > 0;
         let lost = (self.public_basis.is_some() || self.dimension.is_some()) && !shape
-            || shares.marginals + shares.cells > 0 && !self.surveys()
+            || shares.facets + shares.marginals + shares.labels > 0
+                && (gaussian || self.public_basis.is_some() || !self.texture)
             || gaussian && facts.strata == 1 && shares.measure > 0;
         if lost {
             return Err(Error::new(Kind::Usage, "the budget shares do not suit the rest of the plan").hint(
-                "directions that are given or asked for need moments and a measure; values and cells are counted where \
-                 nothing is said of directions",
+                "directions that are given or asked for need moments and a measure, marginals and labels need \
+                 texture and directions that are found",
             ));
         }
         Ok(())

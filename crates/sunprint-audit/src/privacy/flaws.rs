@@ -3,7 +3,7 @@
 use super::stages::{self, MANY, QUICK, Terms, likelihood, pick};
 use super::tables::Neighbours;
 use super::{Noise, Run, Side, Trial, open};
-use sunprint::privacy::{HistogramShare, Budget, Charge, Epsilon, Kernel, Ratio, Sensitive};
+use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, Ratio, Sensitive};
 use sunprint::subspace::MomentLayout;
 use sunprint::tally::codes::Q;
 use sunprint::tally::{GRID, Sums, Work, packed_index};
@@ -174,8 +174,7 @@ pub fn forked(terms: Terms, keys: Keys) -> Trial {
         let mut kernel = noise.kernel();
         let mut release = |counts: &[u64]| {
             let input = Sensitive::new(counts.to_vec());
-            let share = HistogramShare { cells: counts.len(), weight: 1 };
-            kernel.histograms("counts", input, &[share], purse.charge()).expect("a charge").into_inner().counts
+            kernel.histograms("counts", input, 1, purse.charge()).expect("a charge").into_inner()
         };
         let tables = [&exact[0], &exact[side as usize]];
         let [known, secret] = match keys {

@@ -10,7 +10,7 @@ use super::{Claim, Epsilons, Noise, Run, Side, Trial, open};
 use sunprint::privacy::{Delta, Epsilon, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, Grid, GridSide, Place, Score, Sums, Work, packed_index};
+use sunprint::tally::{Cells, ClippedMoments, Coordinates, Grid, GridSide, Place, Sums, Work, packed_index};
 
 /// What a stage claims, and what it is really given: more than it claims where it is broken on purpose.
 #[derive(Clone, Copy)]
@@ -193,7 +193,7 @@ pub fn spread(pair: Neighbours, terms: Terms, part: u128) -> Trial {
 pub fn moments(pair: Neighbours, terms: Terms, part: u64) -> Trial {
     let name = terms.name("moments", &pair);
     // A released centre in the middle and a small radius: every other row is clipped to the whole norm.
-    let spec = ClippedMoments { scores: vec![Score::plain(32_768); pair.width], radius: 1000, plane: None, apart: false };
+    let spec = ClippedMoments { centre: vec![32_768; pair.width], radius: 1000, plane: None };
     let layout = MomentLayout::new(pair.width, pair.strata);
     let exact = pair.tallies(&Work::Moments(spec)).map(|tally| assemble(&open::moments(&tally), tally.rows(), layout));
     let order = layout.order();

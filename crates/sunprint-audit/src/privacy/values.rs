@@ -3,10 +3,10 @@
 use super::stages::{QUICK, Terms, cube, likelihood, pick, trial};
 use super::tables::Neighbours;
 use super::{Noise, Side, Trial, open};
-use sunprint::privacy::{HistogramShare, Sensitive};
+use sunprint::privacy::Sensitive;
 use sunprint::subspace;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Pass, Work};
+use sunprint::tally::{ClampedSums, Facets, Fork, Forks, Histogram, Marginals, Pass, Work};
 
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
@@ -19,7 +19,7 @@ pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
 }
 
 /// The values of two columns in every stratum, said to be `histograms` histograms.
-pub fn marginals(pair: Neighbours, terms: Terms, histograms: usize) -> Trial {
+pub fn marginals(pair: Neighbours, terms: Terms, histograms: u64) -> Trial {
     let name = terms.name("marginals", &pair);
     let exact = pair.tables.each_ref().map(|table| counts(table, pair.strata, &[[1, 20_000, 45_000, Q]; 2]));
     counted(name, exact, terms, histograms)
@@ -47,19 +47,18 @@ pub fn edges_from_the_data(terms: Terms) -> Trial {
 
 /// The tally of the real pass for the first two columns cut at these edges.
 fn counts<const N: usize>(table: &Codes, strata: usize, edges: &[[u16; N]; 2]) -> Vec<u64> {
-    let line = |at: usize| Histogram::Line { at, edges: edges[at].to_vec(), absence: false, apart: true };
+    let line = |at: usize| Histogram::Line { at, edges: edges[at].to_vec(), absence: false };
     let work = Work::Marginals(Marginals { histograms: vec![line(0), line(1)] });
-    let tally = Pass::new(1, table.width(), strata, work).tally(table);
+    let tally = Pass::new(1, table.width(), strata, Facets::default(), work).tally(table);
     open::cells(&tally).leaves.clone()
 }
 
-fn counted(name: String, exact: [Vec<u64>; 2], terms: Terms, histograms: usize) -> Trial {
+fn counted(name: String, exact: [Vec<u64>; 2], terms: Terms, histograms: u64) -> Trial {
     let purse = terms.purse();
     let run = move |noise: Noise, side: Side| {
         let input = Sensitive::new(pick(&exact, side));
-        let share = HistogramShare { cells: exact[0].len() / histograms, weight: 1 };
-        let noisy = noise.kernel().histograms("marginals", input, &vec![share; histograms], purse.charge());
-        let noisy = noisy.expect("a charge").into_inner().counts;
+        let noisy = noise.kernel().histograms("marginals", input, histograms, purse.charge());
+        let noisy = noisy.expect("a charge").into_inner();
         let cells = noisy.iter().zip(&exact[0]).zip(&exact[1]);
         vec![cells.map(|((&z, &a), &b)| likelihood(terms.pure(), z as f64, a as f64, b as f64)).sum()]
     };

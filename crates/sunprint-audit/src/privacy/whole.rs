@@ -44,6 +44,7 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
     trials.push(with_marginals(Neighbours::opposite_corners(), pure));
     trials.push(with_marginals(Neighbours::one_row_strata(), pure));
     trials.push(with_labels(Neighbours::one_row_strata(), pure));
+    trials.push(with_facets(Neighbours::one_row_strata(), pure));
     trials
 }
 
@@ -57,7 +58,7 @@ pub fn few_rows(pair: Neighbours, terms: Terms) -> Trial {
 /// The default method with marginals, which five rows would not have on their own.
 pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
     let shares =
-        Shares { centre: 1500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
+        Shares { centre: 1000, spread: 500, moments: 1500, marginals: 5000, measure: 2000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, marginals", trial.name), runs: FEWER_RUNS, ..trial }
@@ -65,10 +66,20 @@ pub fn with_marginals(pair: Neighbours, terms: Terms) -> Trial {
 
 /// The default method with a tree of labels, which so few rows would not have on their own.
 pub fn with_labels(pair: Neighbours, terms: Terms) -> Trial {
-    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, cells: 5000, ..Shares::default() };
+    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, labels: 5000, ..Shares::default() };
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, labels", trial.name), runs: FEWEST_RUNS, ..trial }
+}
+
+/// The default method with a column of two values that may divide the strata, which so few rows would not be asked for.
+pub fn with_facets(pair: Neighbours, terms: Terms) -> Trial {
+    let shares = Shares { centre: 1000, spread: 500, facets: 4500, moments: 2000, measure: 2000, ..Shares::default() };
+    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
+    let mut schema = schema(&pair);
+    schema.columns[0].kind = ColumnKind::Boolean { values: None };
+    let trial = trial_of(schema, pair, plan, terms);
+    Trial { name: format!("{}, facets", trial.name), runs: FEWER_RUNS, ..trial }
 }
 
 /// The baseline of one Gaussian.
@@ -90,7 +101,10 @@ pub fn lattice(method: Method) -> Plan {
 
 /// A whole fit.
 pub fn trial(pair: Neighbours, plan: Plan, terms: Terms) -> Trial {
-    let schema = schema(&pair);
+    trial_of(schema(&pair), pair, plan, terms)
+}
+
+fn trial_of(schema: Schema, pair: Neighbours, plan: Plan, terms: Terms) -> Trial {
     let name = terms.name(&format!("fit, {}, {}", plan.method.name(), plan.mechanism.name()), &pair);
     let purse = terms.purse();
     let run: Run = Box::new(move |noise, side| numbers(&fit(&pair, &schema, &plan, purse, noise, side)));

@@ -1,5 +1,6 @@
 //! The last pass of every method: counts in the cells of a tree (PMM) or of a lattice (PSMM).
 
+use super::attune::Ground;
 use super::mechanism::whole_allocation;
 use super::refined::NO_DIRECTION;
 use super::{BASIS_BITS, Fit, Stage, fixed_point};
@@ -8,7 +9,7 @@ use crate::math::rounding::{largest_remainders, nearest_shares};
 use crate::measure::{
     Allocation, Consistency, Geometry, LatticePlan, Measure, MeasurePlan, Side, consistent, nearest_measure,
 };
-use crate::model::{Frame, Known, Noisy, Release, Settle, Spot, Target, balance, calibrate};
+use crate::model::{Frame, Known, Noisy, OneOf, Release, Settle, Spot, Target, balance};
 use crate::plan::{Method, as_float};
 use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
 use crate::subspace::Texture;
@@ -24,10 +25,14 @@ pub(super) struct MeasureStage {
     pub spot: Spot,
     pub spectrum: Vec<f64>,
     pub edge: f64,
-    /// The means and their noise, where rows are drawn from them.
-    pub known: Option<(Vec<f64>, f64)>,
-    /// The rows of strata, where the moments say something of them.
-    pub sizes: Vec<Noisy>,
+    /// What is wanted of the values of each block; empty where that was not measured.
+    pub targets: Vec<Target>,
+    /// Columns that exclude one another.
+    pub one_of: Vec<OneOf>,
+    /// What the moments said, where rows are drawn from it.
+    pub ground: Option<Ground>,
+    /// For one more pass, if there is one.
+    pub labels: Option<Charge>,
 }
 
 /// Which cells are counted, and what is made of the counts.
@@ -113,7 +118,8 @@ impl Fit {
     /// Public.
     pub fn needs_no_more_rows(&self) -> bool {
         match &self.stage {
-            Stage::Measure(_) | Stage::Sites(_) => true,
+            Stage::Measure(stage) => stage.labels.as_ref().is_none_or(|charge| charge.amount().is_zero()),
+            Stage::Labels(_) => true,
             _ => false,
         }
     }
@@ -125,7 +131,8 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, known, sizes } = stage;
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, labels } =
+            stage;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
@@ -150,28 +157,34 @@ impl Fit {
                 nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
             }
         };
-        if sizes.len() > 1 {
-            agree_on_sizes(&mut measure, &sizes, noise, self.rows);
+        if let Some(ground) = ground.as_ref().filter(|ground| ground.stratum_rows.len() > 1) {
+            agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
         }
-        let (settle, sieves) = (Settle::default(), Vec::new());
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves, pool: 0 };
-        let known = known.as_ref().map(|(means, noise)| Known { means, noise: *noise });
-        Ok(self.done(release, known))
+        let facets = self.facets.clone();
+        let settle = Settle { one_of, ..Settle::default() };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), facets };
+        Ok(self.done(release, &targets, ground.as_ref(), labels))
     }
 
-    /// The end of a fit without counted values: means are kept where they were measured.
-    pub(super) fn done(&self, mut release: Release, known: Option<Known<'_>>) -> Stage {
-        if self.plan.method == Method::Paper {
-            // The paper clamps what it draws, and that is all.
-            release.settle = Settle::plain(&self.schema, Vec::new());
-            return Stage::Done(Box::new(release));
-        }
+    /// The end of every fit: means are kept where they were measured, and values come as often as was released.
+    pub(super) fn done(
+        &self,
+        mut release: Release,
+        targets: &[Target],
+        ground: Option<&Ground>,
+        labels: Option<Charge>,
+    ) -> Stage {
+        let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
+            // Where values are counted, these say where the means are.
+            let counted = targets.iter().any(|target| target.all.is_some());
+            let known = ground.filter(|_| !counted).map(|ground| Known { means: &ground.means, noise: ground.noise.0 });
             balance(&mut release, self.schema.width(), known);
         }
-        let wanted = vec![Target::default(); self.schema.blocks().len()];
-        let targets = calibrate(&mut release, &self.schema, &wanted);
-        self.complete(release, &targets)
+        let mut targets = targets.to_vec();
+        targets.resize(self.schema.blocks().len(), Target::default());
+        let (release, targets) = self.attuned(release, &frame, &targets, ground);
+        self.after_measure(release, targets, labels)
     }
 
     /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more. Gives the
@@ -198,7 +211,7 @@ impl Fit {
 
     /// What the measure may know of its charge.
     pub(super) fn allocation(&self, charge: &Charge) -> Allocation {
-        whole_allocation(charge, self.rows, self.schema.strata(), &self.plan)
+        whole_allocation(charge, self.rows, self.strata(), &self.plan)
     }
 }
 

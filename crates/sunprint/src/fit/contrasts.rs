@@ -37,7 +37,7 @@ impl Fit {
         spec: &ClampedSums,
         rest: Rest,
     ) -> Result<Stage> {
-        let (d, strata) = (self.schema.width(), self.schema.strata());
+        let (d, strata) = (self.schema.width(), self.strata());
         let Rest { contrasts: charge, measure, .. } = rest;
         let heard = !charge.amount().is_zero();
         let codes = if heard { helmert(strata) } else { Vec::new() };

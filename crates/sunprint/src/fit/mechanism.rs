@@ -171,8 +171,10 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
         spot: Spot::Uniform,
         spectrum: Vec::new(),
         edge: 0.0,
-        known: None,
-        sizes: Vec::new(),
+        targets: Vec::new(),
+        one_of: Vec::new(),
+        ground: None,
+        labels: None,
     })
 }
 

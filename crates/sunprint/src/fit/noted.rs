@@ -5,7 +5,6 @@ use crate::model::{Evidence, MOST_COVARIANCES, MomentEvidence, Release, StratumE
 use crate::plan::Method;
 use crate::subspace::Covariance;
 use crate::tally::codes::Q;
-use crate::tally::{ClippedMoments, packed_index};
 
 /// A number without the digits that noise has made meaningless: to a sixty-fourth of its deviation.
 pub(super) fn short(x: f64, noise: f64) -> f64 {
@@ -29,35 +28,29 @@ impl Fit {
     }
 
     /// What the moments say of every coordinate, of pairs of them, and of the strata.
-    pub(super) fn note_moments(&mut self, covariance: &Covariance, spec: &ClippedMoments) {
-        let scales: Vec<f64> = spec.scores.iter().map(|score| 1.0 / score.stretch()).collect();
-        let units: Vec<f64> = spec.scores.iter().map(|score| f64::from(score.centre) / f64::from(Q)).collect();
+    pub(super) fn note_moments(&mut self, covariance: &Covariance, units: &[f64], radius: u32) {
         let mean_noise = covariance.mean_noise;
         let covariance_noise = covariance.diagonal_noise / std::f64::consts::SQRT_2;
-        let d = covariance.width;
-        let entry = |i: usize, j: usize| {
-            let scale = scales[i] * scales[j];
-            short(covariance.lower[packed_index(i, j)] * scale, covariance_noise * scale)
-        };
-        let kept = if d <= MOST_COVARIANCES { d } else { 0 };
+        let kept = if covariance.width <= MOST_COVARIANCES { covariance.lower.as_slice() } else { &[] };
         self.evidence.moments = Some(MomentEvidence {
-            means: (0..d).map(|j| short(units[j] + covariance.measured[j] * scales[j], mean_noise * scales[j])).collect(),
-            centre: units,
-            radius: f64::from(spec.radius) / f64::from(Q),
+            centre: units.to_vec(),
+            radius: f64::from(radius) / f64::from(Q),
+            means: units.iter().zip(&covariance.measured).map(|(c, x)| short(c + x, mean_noise)).collect(),
             mean_noise,
-            covariances: (0..kept).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect(),
+            covariances: kept.iter().map(|&x| short(x, covariance_noise)).collect(),
             covariance_noise,
-            variances: (0..d).map(|j| entry(j, j)).collect(),
+            variances: covariance.diagonal.iter().map(|&x| short(x, covariance_noise)).collect(),
             mean_bias: covariance.clipping,
             variance_bias: 0.0,
-            scales: if scales.iter().all(|&scale| scale == 1.0) { Vec::new() } else { scales },
-            limits: spec.scores.iter().map(|score| (score.low, score.high)).collect(),
         });
-        self.evidence.notice_clipping(&self.schema);
-        if covariance.strata.len() == self.schema.strata() {
-            let n = self.rows as f64;
-            let noise = covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) / n;
-            let parts = covariance.strata.iter().map(|stratum| short(stratum.counted / n, noise)).collect();
+        let (facets, n) = (self.facets.count(), self.rows as f64);
+        if covariance.strata.len() == self.schema.strata() * facets {
+            let noise =
+                covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) * (facets as f64).sqrt() / n;
+            let part = |strata: &[crate::subspace::StratumMean]| {
+                short(strata.iter().map(|stratum| stratum.counted).sum::<f64>() / n, noise)
+            };
+            let parts = covariance.strata.chunks_exact(facets).map(part).collect();
             self.evidence.strata = Some(StratumEvidence { parts, noise });
         }
     }

@@ -5,7 +5,6 @@
 //! most are found for free, and drawn as one. Post-processing: only released numbers enter.
 
 use crate::model::OneOf;
-use crate::schema::Schema;
 use crate::subspace::Covariance;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,24 +20,14 @@ const HEARD: f64 = 6.0;
 const NONE: f64 = 0.01;
 const NONE_NOISE: f64 = 3.0;
 
-/// The coordinates of columns with two values.
-pub(super) fn indicators(schema: &Schema) -> Vec<usize> {
-    schema.blocks().iter().filter(|block| schema.indicates(block)).map(|block| block.start).collect()
-}
-
 /// The lists of columns, among those of two values, of which a row sets one at most. `means` are the columns' means.
 ///
 /// Columns that spell one category stand side by side in a table, as everybody writes them, so only these are asked: a
 /// list ends before the first column that is set together with it. (Far apart there are columns that exclude one another
 /// for other reasons, as a soil does with the areas where it is not found.) Where a column is so rare that nobody can hear
 /// what it excludes, the list goes on; in the end the list is asked as a whole.
-pub(super) fn exclusive(
-    covariance: &Covariance,
-    means: &[f64],
-    stretches: &[f64],
-    two_valued: &[usize],
-) -> Vec<OneOf> {
-    let pairs = Pairs { covariance, means, stretches, rows: RefCell::default() };
+pub(super) fn exclusive(covariance: &Covariance, means: &[f64], two_valued: &[usize]) -> Vec<OneOf> {
+    let pairs = Pairs { covariance, means, rows: RefCell::default() };
     let mut lists: Vec<Vec<usize>> = Vec::new();
     for &column in two_valued {
         match lists.last_mut() {
@@ -58,8 +47,6 @@ pub(super) fn exclusive(
 struct Pairs<'a> {
     covariance: &'a Covariance,
     means: &'a [f64],
-    /// By what each coordinate was stretched before it was measured.
-    stretches: &'a [f64],
     /// Rows of the covariance, as far as they were asked for.
     rows: RefCell<BTreeMap<usize, Vec<f64>>>,
 }
@@ -75,12 +62,12 @@ impl Pairs<'_> {
     /// Wide tables may have thousands of columns that are soon found to be apart: one entry costs d, and a row d².
     fn beyond_chance(&self, some: &[usize], others: &[usize]) -> f64 {
         match (some, others) {
-            ([i], [j]) => self.covariance.entry(*i, *j) / (self.stretches[*i] * self.stretches[*j]),
+            ([i], [j]) => self.covariance.entry(*i, *j),
             _ => {
                 let mut rows = self.rows.borrow_mut();
                 let mut of = |i: usize| {
                     let row = rows.entry(i).or_insert_with(|| self.covariance.row(i));
-                    others.iter().map(|&j| row[j] / (self.stretches[i] * self.stretches[j])).sum::<f64>()
+                    others.iter().map(|&j| row[j]).sum::<f64>()
                 };
                 some.iter().map(|&i| of(i)).sum()
             }
@@ -90,11 +77,9 @@ impl Pairs<'_> {
     /// Whether some columns exclude others, where that can be heard.
     ///
     /// *Noise.* The covariances of k with l columns have deviation `√(k l) σ` together, for an entry off the diagonal has
-    /// `σ² = σ_d²/2`; the product of the sums a and b of their means, with σ₁ in each of them, `√(k b² + l a²) σ₁`. A column
-    /// that was stretched by s has an s-th of the noise: k stands for the sum of 1/s².
+    /// `σ² = σ_d²/2`; the product of the sums a and b of their means, with σ₁ in each of them, `√(k b² + l a²) σ₁`.
     fn apart(&self, some: &[usize], others: &[usize]) -> Option<bool> {
-        let count = |some: &[usize]| some.iter().map(|&i| self.stretches[i].powi(-2)).sum::<f64>();
-        let (a, b, k, l) = (self.often(some), self.often(others), count(some), count(others));
+        let (a, b, k, l) = (self.often(some), self.often(others), some.len() as f64, others.len() as f64);
         let noise = k * l * self.covariance.diagonal_noise.powi(2) / 2.0;
         let noise = (noise + (k * b * b + l * a * a) * self.covariance.mean_noise.powi(2)).sqrt();
         let chance = a * b;
@@ -120,7 +105,7 @@ impl Pairs<'_> {
         let inside = list.iter().zip(&heard).enumerate();
         let inside = inside.filter(|(i, (_, apart))| (first..=last).contains(i) && **apart != Some(false));
         let at: Vec<usize> = inside.map(|(_, (&column, _))| column).collect();
-        let noise = NONE_NOISE * self.covariance.mean_noise * at.iter().map(|&i| self.stretches[i].powi(-2)).sum::<f64>().sqrt();
+        let noise = NONE_NOISE * self.covariance.mean_noise * (at.len() as f64).sqrt();
         let none = 1.0 - self.often(&at) > NONE.max(noise);
         (at.len() > 1).then_some(OneOf { at, none, offsets: Vec::new() })
     }
@@ -129,32 +114,8 @@ impl Pairs<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::eigen;
+    use crate::fit::facets::tests::of;
     use crate::math::stream::Stream;
-
-    /// The covariance and the means of rows.
-    fn of(rows: &[Vec<f64>]) -> (Covariance, Vec<f64>) {
-        let (n, d) = (rows.len() as f64, rows[0].len());
-        let means: Vec<f64> = (0..d).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / n).collect();
-        let entry = |i: usize, j: usize| rows.iter().map(|r| (r[i] - means[i]) * (r[j] - means[j])).sum::<f64>() / n;
-        let matrix: Vec<f64> = (0..d * d).map(|at| entry(at / d, at % d)).collect();
-        let diagonal: Vec<f64> = (0..d).map(|j| matrix[j * d + j]).collect();
-        let covariance = Covariance {
-            width: d,
-            offset: vec![0.0; d],
-            measured: vec![0.0; d],
-            clipping: 0.0,
-            lower: Vec::new(),
-            trace: diagonal.iter().sum(),
-            diagonal,
-            diagonal_noise: 1e-6,
-            mean_noise: 1e-6,
-            eigen: eigen::symmetric(&matrix, d),
-            edge: 1e-6,
-            strata: Vec::new(),
-        };
-        (covariance, means)
-    }
 
     /// Columns 0 to 4 are the five values of a category, 5 to 7 flags of their own, 8 and 9 two of three values, and 10 is
     /// set where 0 is not, but stands apart from it.
@@ -178,7 +139,7 @@ mod tests {
     fn lists(two_valued: &[usize], noise: f64) -> Vec<(Vec<usize>, bool)> {
         let (covariance, means) = of(&rows());
         let covariance = Covariance { diagonal_noise: noise, mean_noise: noise, ..covariance };
-        exclusive(&covariance, &means, &vec![1.0; means.len()], two_valued).into_iter().map(|one_of| (one_of.at, one_of.none)).collect()
+        exclusive(&covariance, &means, two_valued).into_iter().map(|one_of| (one_of.at, one_of.none)).collect()
     }
 
     #[test]

@@ -119,8 +119,10 @@ impl Fit {
             spot: Spot::Centre,
             spectrum: eigen.values,
             edge: 0.0,
-            known: None,
-            sizes: Vec::new(),
+            targets: Vec::new(),
+            one_of: Vec::new(),
+            ground: None,
+            labels: None,
         })))
     }
 }

@@ -1,10 +1,10 @@
 //! The default method's first two passes: centre and spread, then clipped moments, basis and d′.
 
+use super::attune::Ground;
 use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{MeasureStage, Space};
 use super::contrasts::contrast_reach;
-use super::values::ValueStage;
-use super::{Fit, MomentCharges, Rest, Stage, fixed_point, scalar_noise};
+use super::{Fit, Rest, Stage, fixed_point, one_of, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
 use crate::measure::{Side, box_sides};
@@ -14,7 +14,7 @@ use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form, HOT};
 use crate::subspace::{Before, Blob, Centre, Covariance, MomentLayout, Texture, assemble, choose, clip_radius};
 use crate::tally::codes::Q;
-use crate::tally::{Answer, ClampedSums, ClippedMoments, Score, Sums};
+use crate::tally::{Answer, ClampedSums, ClippedMoments, Sums};
 
 /// Said where only the place of the cloud was found. It covers whatever else could be said of few rows.
 pub(super) const NO_DIRECTION: &str = "no direction of the data stands out of the privacy noise at this ε and number of \
@@ -71,22 +71,17 @@ impl Fit {
             _ => (Vec::new(), 0),
         });
         let sum_noise = centre_noise(d, as_float(&centre.amount()), centre.privacy());
+        let square_noise = scalar_noise(d as f64 * q * q, as_float(&spread.amount()), spread.privacy());
+        let square_sensitivity = d as u128 * u128::from(Q) * u128::from(Q);
         let sums = self.kernel.cube_sums("centre", sums, u64::from(Q), centre)?;
+        let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
         self.evidence.sums = Some(self.sum_evidence(&counted, sums.get(), sum_noise));
-        // Where values are counted, these say how wide every column is.
-        let (square, square_noise) = if spread.amount().is_zero() {
-            (0, f64::INFINITY)
-        } else {
-            let noise = scalar_noise(d as f64 * q * q, as_float(&spread.amount()), spread.privacy());
-            let sensitivity = d as u128 * u128::from(Q) * u128::from(Q);
-            (self.kernel.scalar("spread", square, sensitivity, spread)?.into_inner(), noise)
-        };
-        let centre = Centre::read(self.rows, &self.before(), sums.get(), square, sum_noise, square_noise);
+        let centre = Centre::read(self.rows, &self.before(), sums.get(), *square.get(), sum_noise, square_noise);
         self.after_centre(centre, rest)
     }
 
-    /// What follows the centre: values or moments, contrasts, directions, or nothing.
-    fn after_centre(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
+    /// What follows the centre: moments, contrasts, or nothing.
+    fn after_centre(&mut self, centre: Centre, mut rest: Rest) -> Result<Stage> {
         if !rest.contrasts.amount().is_zero() {
             let spec = ClampedSums { centre: centre.codes.clone(), reach: contrast_reach(&centre) };
             return Ok(Stage::Contrasts { centre, spec, rest });
@@ -94,54 +89,48 @@ impl Fit {
         if rest.moments.amount().is_zero() {
             return self.only_counts(centre, rest);
         }
-        if self.plan.surveys() {
-            let Rest { moments, marginals, measure, cells, .. } = rest;
-            let charges = MomentCharges { moments, sizes: measure, cells };
-            if marginals.amount().is_zero() {
-                return self.ask_moments(centre, None, charges);
-            }
-            let spec = self.histograms(&centre, &marginals);
-            return Ok(Stage::Values(Box::new(ValueStage { spec, charge: marginals, centre, rest: charges })));
-        }
         let plane = self.public_plane()?;
         let difficulty = difficulty(self.rows, self.schema.width(), as_float(&self.receipt.epsilon));
         let spec = ClippedMoments {
-            scores: centre.codes.iter().map(|&code| Score::plain(code)).collect(),
+            centre: centre.codes.clone(),
             radius: clip_radius(&centre, &self.before(), self.plan.tuning.clip_at(difficulty)),
             plane: plane.map(|vectors| fixed_point(&vectors)),
-            apart: false,
         };
-        Ok(Stage::Directions { centre, spec, rest })
+        Ok(match rest.facets.take() {
+            Some(charge) => Stage::Facets { centre, spec, charge, rest },
+            None => Stage::Moments { centre, spec, rest },
+        })
     }
 
-    /// Clipped moments by the Wishart difference, for directions that are asked for, known, or drawn without texture.
-    pub(super) fn absorb_directions(
+    /// Pass 2: clipped moments by the Wishart difference, then everything that follows from them for free.
+    pub(super) fn absorb_moments(
         &mut self,
         answer: Sensitive<Answer>,
         centre: &Centre,
         spec: &ClippedMoments,
         rest: Rest,
     ) -> Result<Stage> {
-        let layout = MomentLayout::new(spec.width(self.schema.width()), self.schema.strata());
+        let layout = MomentLayout::new(spec.width(self.schema.width()), self.strata());
         let rows = self.rows;
         let (gram, sizes) = answer.split(|answer| match answer {
             Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
-        let Rest { moments, measure, .. } = rest;
+        let Rest { moments, marginals, measure, labels, .. } = rest;
         let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
         let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
+        let units = centre.units();
         if spec.plane.is_none() {
-            self.note_moments(&covariance, spec);
+            self.note_moments(&covariance, &units, spec.radius);
         }
         if self.plan.method == Method::Gaussian || measure.amount().is_zero() {
             let blob = if self.plan.method == Method::Gaussian {
                 plain_blob(&covariance)
             } else {
-                Blob::of(&covariance, &self.plan.tuning)
+                Blob::of(&covariance, &self.plan.tuning, true)
             };
-            let origin = origin(&centre.units(), &covariance.offset, &[]);
+            let origin = origin(&units, &covariance.offset, &[]);
             let spectrum = (covariance.eigen.values, covariance.edge);
             return self.finish_blob(&blob, origin, sizes, measure, spectrum);
         }
@@ -149,78 +138,83 @@ impl Fit {
         if let Some(plane) = &public {
             covariance = covariance.lifted(plane);
         }
-        let known = self.plan.dimension.or(public.as_ref().map(Vec::len));
-        self.measure_directions(&covariance, centre, known, self.plan.texture && public.is_none(), measure)
-    }
 
-    /// Whether rows lie in a plane of few directions: whatever these leave of the variance, noise explains it.
-    pub(super) fn is_plane(&self, covariance: &Covariance) -> bool {
         let tuning = self.plan.tuning;
-        let above = covariance.above_edge(tuning.edge_margin);
-        let found: f64 = (0..above).map(|i| covariance.shrunk(i)).sum();
-        let noise = covariance.diagonal_noise * (covariance.width as f64).sqrt();
-        let few = (1..=tuning.most_dimensions).contains(&above) && 2 * above < covariance.width;
-        few && self.schema.strata() == 1 && covariance.trace - found < 2.0 * noise
-    }
-
-    /// Rows of a plane: they are counted there, and nothing is drawn beside it.
-    pub(super) fn ask_plane(&mut self, covariance: &Covariance, centre: &Centre, charge: Charge) -> Result<Stage> {
-        let above = covariance.above_edge(self.plan.tuning.edge_margin);
-        self.measure_directions(covariance, centre, Some(above), false, charge)
-    }
-
-    /// The pass that counts rows along the leading directions: so many, or as many as the rule says.
-    fn measure_directions(
-        &mut self,
-        covariance: &Covariance,
-        centre: &Centre,
-        known: Option<usize>,
-        textured: bool,
-        charge: Charge,
-    ) -> Result<Stage> {
-        let (units, tuning) = (centre.units(), self.plan.tuning);
         let sides = |k: usize| -> Vec<Side> {
             let vectors = &covariance.eigen.vectors[..k];
             let middles: Vec<f64> = vectors.iter().map(|v| dot(v, &covariance.offset)).collect();
-            let reaches: Vec<f64> = (0..k).map(|i| tuning.reach * deviation(covariance, centre, i)).collect();
+            let reaches: Vec<f64> = (0..k).map(|i| tuning.reach * deviation(&covariance, centre, i)).collect();
             box_sides(&units, vectors, &middles, &reaches)
         };
-        let allocation = self.allocation(&charge);
-        let choice = choose(covariance, &tuning, textured, &allocation, sides);
-        if !choice.found && self.plan.public_basis.is_none() {
+        let allocation = self.allocation(&measure);
+        let choice = choose(&covariance, &tuning, self.plan.texture, &allocation, sides);
+        if !choice.found && public.is_none() {
             self.receipt.remarks.push(NO_DIRECTION.to_string());
         }
-        let k = known.unwrap_or(choice.dimension);
+        let k = match (self.plan.dimension, &public) {
+            (Some(k), _) => k,
+            (None, Some(plane)) => plane.len(),
+            (None, None) => choice.dimension,
+        };
         self.receipt.dimension = Some(k);
+
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
-        let strata = self.schema.strata();
-        let texture = match textured {
-            true => Texture::of(&Blob::of(covariance, &tuning), &vectors, &covariance.offset, strata),
-            false => Texture::default(),
+        // Where values are counted, rows are many: what is below the edge then does more harm to the correlations than good.
+        let below_edge = marginals.amount().is_zero();
+        let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning, below_edge));
+        let strata = self.strata();
+        let texture = match &blob {
+            Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),
+            None => Texture::default(),
         };
-        let sizes: Vec<Noisy> = (covariance.strata.iter())
-            .map(|stratum| Noisy { value: stratum.counted, noise: stratum.rows_noise })
-            .collect();
-        let stratum_rows = match covariance.strata.as_slice() {
-            [] => vec![self.rows as f64 / strata as f64; strata],
-            strata => strata.iter().map(|stratum| stratum.rows).collect(),
+        let stratum_rows = if covariance.strata.is_empty() {
+            vec![rows as f64 / strata as f64; strata]
+        } else {
+            covariance.strata.iter().map(|stratum| stratum.rows).collect()
         };
         let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
-        let means = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
-        Ok(Stage::Measure(Box::new(MeasureStage {
+        let means: Vec<f64> = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
+        let one_of = match &blob {
+            Some(_) => one_of::exclusive(&covariance, &means, &self.indicators()),
+            None => Vec::new(),
+        };
+        let ground = blob.clone().map(|blob| Ground {
+            blob,
+            offset: covariance.offset.clone(),
+            means,
+            noise: (covariance.mean_noise, covariance.diagonal_noise),
+            stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
+            shares: covariance.stratum_shares(),
+            stratum_rows: (covariance.strata.iter())
+                .map(|stratum| Noisy { value: stratum.counted, noise: stratum.rows_noise })
+                .collect(),
+        });
+        let stage = MeasureStage {
             partition,
-            charge,
+            charge: measure,
             frame: Frame::Basis { origin, vectors, sides },
             texture,
             spot: Spot::Uniform,
             spectrum: covariance.eigen.values.clone(),
             edge: covariance.edge,
-            known: textured.then_some((means, covariance.mean_noise)),
-            sizes,
-        })))
+            targets: Vec::new(),
+            one_of,
+            ground,
+            labels: Some(labels),
+        };
+        match stage.ground.as_ref().filter(|_| !marginals.amount().is_zero()) {
+            None => Ok(Stage::Measure(Box::new(stage))),
+            Some(ground) => {
+                let spec = self.histograms(&ground.means, &ground.blob.variances());
+                if !spec.countable(strata) {
+                    return Ok(Stage::Measure(Box::new(stage)));
+                }
+                Ok(Stage::Marginals { spec, charge: marginals, measure: Box::new(stage) })
+            }
+        }
     }
 
     /// The public directions, made orthonormal, if there are any.

@@ -1,19 +1,24 @@
-//! Counted values and the mean of a column, each weighed by its noise.
+//! Counted values and moments of a column, each weighed by its noise.
 //!
 //! Noisy counts of a column's cells know its shape, but each cell brings its noise: with deviation σ in every count, the
-//! mean `Σ c_i x_i/n` is off by `σ √Σ(x_i − m)²/n`, often more than the mean that was summed. So the shares are those that
-//! are likeliest given both ([`likeliest`]). Post-processing: only released numbers enter.
+//! mean `Σ c_i x_i/n` is off by `σ √Σ(x_i − m)²/n`, often ten times more than the mean that the moments give. So the shares
+//! are those that are likeliest given both ([`likeliest`]). Rows that were clipped bias the moments: where the counts
+//! contradict them by more than noise explains, what is unexplained counts as noise of the moments. Post-processing: only
+//! released numbers enter.
 
-use crate::infer::support::heard;
 use crate::math::shares::{Told, likeliest};
 use crate::math::vector::dot;
-use crate::model::Piece;
+use crate::model::{EXPLAINED, Noisy, Piece};
 
-/// What is known of the mean of a column, and how far noise may have moved that.
+/// What the moments say of one coordinate, and how far noise may have moved that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Known {
     pub mean: f64,
     pub mean_noise: f64,
+    /// The mean of whole rows and its noise, where that was measured, too.
+    pub summed: Option<Noisy>,
+    /// Variance and its noise; nothing for strata, whose own variances are not measured.
+    pub variance: Option<(f64, f64)>,
 }
 
 /// What was counted in the cells of one column: counts of the rows that have a value, one for each piece.
@@ -25,23 +30,39 @@ pub(super) struct Counted<'a> {
     pub rows: f64,
 }
 
-/// A mean that is further off, in deviations, is missed.
+/// A count below this many deviations of its noise counts as nothing.
+const HEARD: f64 = 1.5;
+/// A sum that is further off is missed.
 const MISSED: f64 = 3.0;
 
-/// Sets the shares of pieces to the likeliest among those that have rows ([`heard`]).
+impl Known {
+    /// The same for the rows that have a value, if `absent` of the rows have none and stand in the middle.
+    pub(super) fn of_present(self, absent: f64) -> Known {
+        let here = 1.0 - absent;
+        let mean = (self.mean - 0.5 * absent) / here;
+        let square = |variance: f64| (variance + self.mean * self.mean - 0.25 * absent) / here - mean * mean;
+        let variance = self.variance.map(|(variance, noise)| (square(variance).max(0.0), noise / here));
+        let summed = self.summed.map(|sum| Noisy { value: (sum.value - 0.5 * absent) / here, noise: sum.noise / here });
+        Known { mean, mean_noise: self.mean_noise / here, summed, variance }
+    }
+}
+
+/// Sets the shares of pieces to the likeliest among those that are heard.
 ///
-/// Many cells that hold a little each, none of which is heard, may be the tail that makes the mean: where those that are
-/// heard cannot have the known mean, up to [`MISSED`] deviations, all cells may have rows.
+/// A cell that holds next to nothing shows the positive half of its noise, and rows would be put there, at values that no row
+/// has. So what is below [`HEARD`] deviations of its noise counts as nothing. But many cells that hold a little each, none of
+/// which is heard, may be the tail that makes the mean: where those that are heard cannot have the released mean and
+/// variance, up to [`MISSED`] deviations, all cells may have rows.
 pub(super) fn weigh(pieces: &mut [Piece], counted: &Counted, known: Option<&Known>) {
     let Counted { counts, noise, rows } = *counted;
     if counts.len() != pieces.len() || rows <= 0.0 {
         return;
     }
-    let told: Vec<Told> = known.map(|known| told(pieces, known)).into_iter().collect();
-    let some = heard(counts, noise);
-    let shares = among(&some, counted, &told);
-    let missed = told.iter().any(|told| (dot(&told.features, &shares) - told.value).abs() > MISSED * told.noise);
-    let shares = if missed { among(&(0..counts.len()).collect::<Vec<_>>(), counted, &told) } else { shares };
+    let told = known.map_or_else(Vec::new, |known| told(pieces, counted, known));
+    let heard: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > HEARD * noise).collect();
+    let every: Vec<usize> = (0..counts.len()).collect();
+    let shares = Some(among(&heard, counted, &told)).filter(|shares| !heard.is_empty() && !misses(shares, &told));
+    let shares = shares.unwrap_or_else(|| among(&every, counted, &told));
     pieces.iter_mut().zip(shares).for_each(|(piece, share)| piece.share = share);
 }
 
@@ -57,10 +78,34 @@ fn among(some: &[usize], counted: &Counted, told: &[Told]) -> Vec<f64> {
     shares
 }
 
-/// What is known of the mean of the shares, around itself.
-fn told(pieces: &[Piece], known: &Known) -> Told {
+/// Whether shares have not the sums that are told.
+fn misses(shares: &[f64], told: &[Told]) -> bool {
+    told.iter().any(|told| (dot(&told.features, shares) - told.value).abs() > MISSED * told.noise)
+}
+
+/// What the moments say of the shares: their mean, and their mean square around it.
+fn told(pieces: &[Piece], counted: &Counted, known: &Known) -> Vec<Told> {
+    // Places around the known mean, and their squares with that of a uniform spread within the piece.
     let place = |piece: &Piece| 0.5 * (piece.low + piece.high) - known.mean;
-    Told { features: pieces.iter().map(place).collect(), value: 0.0, noise: known.mean_noise }
+    let square = |piece: &Piece| place(piece).powi(2) + (piece.high - piece.low).powi(2) / 12.0;
+    let told = |of: &dyn Fn(&Piece) -> f64, value: f64, noise: f64| {
+        let features: Vec<f64> = pieces.iter().map(of).collect();
+        // All counts together are n, so a sum around the known value has less noise than one around nothing.
+        let off = || features.iter().map(|f| f - value);
+        let seen = counted.counts.iter().zip(off()).map(|(count, off)| count * off).sum::<f64>() / counted.rows;
+        let seen_noise = counted.noise * off().map(|off| off * off).sum::<f64>().sqrt() / counted.rows;
+        let explained = EXPLAINED * EXPLAINED * (noise * noise + seen_noise * seen_noise);
+        let unexplained = (seen * seen - explained).max(0.0);
+        Told { features, value, noise: (noise * noise + unexplained).sqrt() }
+    };
+    let mean = told(&place, 0.0, known.mean_noise);
+    let variance = known.variance.map(|(variance, noise)| told(&square, variance, noise));
+    let summed = known.summed.map(|sum| Told {
+        features: pieces.iter().map(place).collect(),
+        value: sum.value - known.mean,
+        noise: sum.noise,
+    });
+    std::iter::once(mean).chain(variance).chain(summed).collect()
 }
 
 #[cfg(test)]

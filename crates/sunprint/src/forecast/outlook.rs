@@ -75,8 +75,8 @@ pub struct Outlook {
 /// and without direction, `(√λ − √v)²` away from what it was.
 pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     let facts = question.facts();
-    // Values and cells are left out: they make shapes right, of which a spectrum says nothing.
-    let shares = if facts.few_rows() { Shares::for_table(&facts) } else { Shares::with_directions(&facts) };
+    // Marginals are left out: they make the values of columns right, of which a spectrum says nothing.
+    let shares = if facts.few_rows() { Shares::for_table(&facts) } else { Shares::without_marginals(&facts) };
     let noise = Noise::of(question, &shares);
     let Some(edge) = noise.edge else { return of_means(question, spectrum, &noise) };
     let tuning = Tuning::default();

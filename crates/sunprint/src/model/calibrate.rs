@@ -7,8 +7,7 @@
 use super::curve::{Curve, Limit};
 use super::settle::{Absent, HOT_UNIT, Settle, Settling, heaviest};
 use super::{Draw, Release};
-use crate::math::rounding::{largest_remainders, nearest_shares};
-use crate::math::stream::Stream;
+use crate::math::rounding::nearest_shares;
 use crate::schema::{Block, Form, Schema};
 
 /// What is wanted of one block.
@@ -45,15 +44,15 @@ const TRIAL: usize = 1 << 22;
 const TRIAL_ROWS: (u64, u64) = (2048, 32_768);
 /// Any fixed number: the trial is part of the fit and its result is stored.
 const TRIAL_SEED: u64 = 0;
-const FRESH: u64 = 4;
 /// A stratum with fewer rows in the trial is settled as all are.
 const LEAST_ROWS: usize = 256;
 /// Rounds in which the strata's shares are moved towards those of all.
 const RECONCILED: usize = 8;
 
 /// Sets the way in which blocks are settled. `targets` has one entry for each block. Gives what was wanted in the end,
-/// for [`recalibrate`]: of every block, then of every list of columns that exclude one another.
-pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target]) -> Vec<Target> {
+/// for [`recalibrate`]: of every block, then of every list of columns that exclude one another. The trial has so many times
+/// `fewer` rows than a good one.
+pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target], fewer: u64) -> Vec<Target> {
     release.settle = Settle::plain(schema, std::mem::take(&mut release.settle.one_of));
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
@@ -63,7 +62,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     if !wanted {
         return targets.to_vec();
     }
-    let trial = Trial::of(release, schema.width());
+    let trial = Trial::of(release, schema.width(), fewer);
     let one_of = &release.settle.one_of;
     let together = |block: &Block| one_of.iter().any(|one_of| one_of.at.contains(&block.start));
     let complete = |(block, target): (&Block, &Target)| {
@@ -90,7 +89,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         }
         target
     };
-    let alternatives = one_of.iter().map(|one_of| trial.alternatives(one_of));
+    let alternatives = one_of.iter().map(|one_of| trial.alternatives(one_of, &release.facets));
     let targets: Vec<Target> = blocks.iter().zip(targets).map(complete).chain(alternatives).collect();
     trial.settle(release, schema, &targets);
     targets
@@ -101,7 +100,7 @@ pub(crate) fn recalibrate(release: &mut Release, schema: &Schema, targets: &[Tar
     if targets.iter().all(|target| target.all.is_none()) {
         return;
     }
-    Trial::of(release, schema.width()).settle(release, schema, targets);
+    Trial::of(release, schema.width(), 1).settle(release, schema, targets);
 }
 
 impl Wanted {
@@ -121,34 +120,22 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn of(release: &Release, width: usize) -> Trial {
-        let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
-        let members = vec![Vec::new(); release.measure.strata()];
-        let mut trial = Trial { width, units: Vec::new(), members, everyone: Vec::new() };
-        if release.sieves.is_empty() {
-            let draw = Draw::new(release, width, rows, TRIAL_SEED);
-            for block in 0..draw.blocks() {
-                let drawn = draw.free_block(block);
-                for &stratum in &drawn.strata {
-                    trial.members[stratum as usize].push(trial.everyone.len());
-                    trial.everyone.push(trial.everyone.len());
-                }
-                trial.units.extend(drawn.units);
-            }
-            return trial;
-        }
-        // Candidates, each as often as it weighs, as they are drawn.
-        let mut fresh = Stream::new(TRIAL_SEED, FRESH, 0);
+    pub(super) fn of(release: &Release, width: usize, fewer: u64) -> Trial {
+        let rows = ((TRIAL / width.max(1)) as u64 / fewer).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1 / fewer);
         let draw = Draw::new(release, width, rows, TRIAL_SEED);
-        let sizes: Vec<f64> = (0..release.measure.strata()).map(|s| release.measure.rows(s) as f64).collect();
-        for (stratum, count) in largest_remainders(rows, &sizes).into_iter().enumerate() {
-            for i in 0..count {
-                let Some(number) = draw.candidate_at(stratum, (i as f64 + 0.5) / count as f64) else { continue };
-                draw.candidate(number, stratum, Some(&mut fresh), &mut trial.units);
-                let row = trial.units.len() / width.max(1) - 1;
-                trial.members[stratum].push(row);
-                trial.everyone.push(row);
+        let mut trial = Trial {
+            width,
+            units: Vec::new(),
+            members: vec![Vec::new(); release.measure.strata()],
+            everyone: Vec::new(),
+        };
+        for block in 0..draw.blocks() {
+            let drawn = draw.free_block(block);
+            for &stratum in &drawn.strata {
+                trial.members[stratum as usize].push(trial.everyone.len());
+                trial.everyone.push(trial.everyone.len());
             }
+            trial.units.extend(drawn.units);
         }
         trial
     }

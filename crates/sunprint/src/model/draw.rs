@@ -5,8 +5,6 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
-use super::candidates::{self, Candidates, FRESH};
-use super::sieve::{Prepared, Scratch};
 use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
@@ -20,6 +18,12 @@ pub const BLOCK: u64 = 1024;
 /// Streams of the seed: one for the order, one for each block.
 const ORDER: u64 = 0;
 const ROWS: u64 = 1;
+
+/// A row that was not kept so often is kept.
+const ATTEMPTS: u32 = 64;
+
+/// What weighs more than anything that is drawn, and less than what is added to alternatives that never come.
+const TOLD: f64 = 1e3;
 
 /// Normal numbers that are drawn together.
 const TOGETHER: usize = 64;
@@ -35,14 +39,12 @@ pub struct Draw<'a> {
     leaves: Vec<Leaf>,
     /// The columns with a deviation of their own.
     noisy: Vec<usize>,
-    /// What looking up cells of the sieves needs.
-    prepared: Vec<Prepared>,
-    /// The rows of which is drawn, where there are sieves.
-    candidates: Option<Candidates>,
     /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
     means: Vec<Vec<f64>>,
     /// What every row obeys.
     constraints: Option<Constraints>,
+    /// How many strata of the measure are one of those that are told: all facets of a stratum, or each by itself.
+    merged: u32,
 }
 
 /// One leaf with rows: its stratum, its index, and how many rows come before it.
@@ -58,7 +60,8 @@ impl Model {
         // A schema with constraints that no row can obey was refused when it was read.
         let constraints =
             Constraints::for_layout(&self.schema, &self.layout()).ok().filter(|constraints| !constraints.is_empty());
-        Draw { constraints, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
+        let merged = self.release.facets.count() as u32;
+        Draw { constraints, merged, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
     }
 }
 
@@ -82,21 +85,7 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        let prepared = release.sieves.iter().map(|sieve| sieve.prepare(release.measure.strata())).collect();
-        let candidates = None;
-        let mut draw =
-            Draw { release, width, rows, seed, order, start, leaves, noisy, prepared, candidates, means, constraints: None };
-        if !release.sieves.is_empty() {
-            let mut candidates = Candidates::of(&draw, release.pool);
-            candidates.weigh(&draw);
-            draw.candidates = Some(candidates);
-        }
-        draw
-    }
-
-    /// What is drawn from.
-    pub(super) fn release(&self) -> &Release {
-        self.release
+        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None, merged: 1 }
     }
 
     /// How many blocks there are.
@@ -116,10 +105,22 @@ impl<'a> Draw<'a> {
         self.rows_of(block, drawn, Self::row);
     }
 
-    /// One block of rows before they are settled, whatever the sieves say.
+    /// One block of rows before they are settled: those that are kept once they are.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
-        self.rows_of(block, &mut drawn, |draw, stratum, cell, random, out| draw.free_row(stratum, cell, random, out));
+        let mut settled = Vec::with_capacity(self.width);
+        self.rows_of(block, &mut drawn, |draw, last, stratum, cell, random, out| {
+            let at = out.len();
+            draw.free_row(stratum, cell, random, out);
+            if draw.release.sieves.is_empty() {
+                return true;
+            }
+            settled.clear();
+            settled.extend_from_slice(&out[at..]);
+            draw.release.settle_row(stratum, &mut settled, random);
+            let keep = draw.release.keep(stratum, &settled);
+            last || keep >= 1.0 || random.unit() < keep
+        });
         drawn
     }
 
@@ -127,7 +128,7 @@ impl<'a> Draw<'a> {
         &self,
         block: u64,
         drawn: &mut Drawn,
-        mut row_of: impl FnMut(&Self, usize, &[Side], &mut Stream, &mut Vec<f64>),
+        mut row_of: impl FnMut(&Self, bool, usize, &[Side], &mut Stream, &mut Vec<f64>) -> bool,
     ) {
         let first = block.saturating_mul(BLOCK).min(self.rows);
         let last = first.saturating_add(BLOCK).min(self.rows);
@@ -139,11 +140,19 @@ impl<'a> Draw<'a> {
         drawn.strata.clear();
         let mut cells = std::collections::HashMap::new();
         for row in first..last {
-            let which = self.leaf(row);
+            let mut which = self.leaf(row);
             let stratum = self.leaves[which].stratum;
-            let sides = cells.entry(which).or_insert_with(|| self.cell(&self.leaves[which]));
-            row_of(self, stratum as usize, sides, &mut random, &mut drawn.units);
-            drawn.strata.push(stratum);
+            let at = drawn.units.len();
+            for attempt in 0..=ATTEMPTS {
+                let sides = cells.entry(which).or_insert_with(|| self.cell(&self.leaves[which]));
+                drawn.units.truncate(at);
+                let last = attempt == ATTEMPTS;
+                if row_of(self, last, stratum as usize, sides, &mut random, &mut drawn.units) {
+                    break;
+                }
+                which = self.another_leaf(which, &mut random);
+            }
+            drawn.strata.push(stratum / self.merged);
         }
     }
 
@@ -170,42 +179,28 @@ impl<'a> Draw<'a> {
         }
     }
 
+    /// A leaf of the same stratum, each as often as it has rows.
+    fn another_leaf(&self, which: usize, random: &mut Stream) -> usize {
+        let stratum = self.leaves[which].stratum;
+        let first = self.leaves[..which].partition_point(|leaf| leaf.stratum < stratum);
+        let end = which + self.leaves[which..].partition_point(|leaf| leaf.stratum == stratum);
+        let (low, high) = (self.leaves[first].before, self.leaves[end].before);
+        let quantile = low + random.below((high - low).max(1));
+        self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
+    }
+
     /// A row of the cube: the point nearest to the free row (the paper's metric projection), and its blocks settled.
-    fn row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+    /// Says whether it is kept, and only then makes it obey; the last is always kept.
+    fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
         let at = out.len();
-        match &self.candidates {
-            Some(candidates) => {
-                let number = candidates.at(stratum, random.unit());
-                self.candidate(number, stratum, Some(random), out);
-            }
-            None => self.free_row(stratum, cell, random, out),
+        self.free_row(stratum, cell, random, out);
+        self.release.settle_row(stratum, &mut out[at..], random);
+        let keep = self.release.keep(stratum, &out[at..]);
+        let kept = last || keep >= 1.0 || random.unit() < keep;
+        if kept {
+            self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
         }
-        self.settle(stratum, &mut out[at..], random);
-        self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
-    }
-
-    /// The candidate of a stratum at a part of all weights, where there are any.
-    pub(super) fn candidate_at(&self, stratum: usize, part: f64) -> Option<u64> {
-        self.candidates.as_ref().map(|candidates| candidates.at(stratum, part))
-    }
-
-    /// Makes a free row one that the table could hold.
-    pub(super) fn settle(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
-        self.release.settle.apply(stratum, row, random);
-    }
-
-    /// A candidate before it is settled; with fresh noise in what is its own, or just as it is.
-    pub(super) fn candidate(&self, number: u64, stratum: usize, fresh: Option<&mut Stream>, out: &mut Vec<f64>) {
-        let at = out.len();
-        out.resize(at + self.width, 0.0);
-        let row = &mut out[at..];
-        self.add_texture(stratum, &mut candidates::normals(number), fresh, row);
-        if let Some(shift) = self.release.texture.shifts.get(stratum) {
-            add(row, 1.0, shift);
-        }
-        if let Frame::Basis { origin, .. } = &self.release.frame {
-            add(row, 1.0, origin);
-        }
+        kept
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.
@@ -215,7 +210,7 @@ impl<'a> Draw<'a> {
         match &release.frame {
             Frame::Columns { .. } => {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
-                self.add_texture(stratum, random, None, &mut out[at..]);
+                self.add_texture(random, &mut out[at..]);
             }
             // The order of the random numbers is that of the first format: its models draw what they always drew.
             Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
@@ -227,12 +222,12 @@ impl<'a> Draw<'a> {
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
-                self.add_texture(stratum, random, None, row);
+                self.add_texture(random, row);
             }
             Frame::Basis { origin, vectors, .. } => {
                 out.resize(at + self.width, 0.0);
                 let row = &mut out[at..];
-                self.add_texture(stratum, random, None, row);
+                self.add_texture(random, row);
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
@@ -267,50 +262,38 @@ impl<'a> Draw<'a> {
         moves.iter().zip(&texture.gains).for_each(|(&by, gain)| add(row, by, gain));
     }
 
-    fn add_texture(&self, stratum: usize, random: &mut Stream, mut fresh: Option<&mut Stream>, row: &mut [f64]) {
+    fn add_texture(&self, random: &mut Stream, row: &mut [f64]) {
         let texture = &self.release.texture;
         let mut normals = [0.0; TOGETHER];
-        let own = texture.within.get(stratum);
-        for directions in own.map_or(&texture.directions, |own| &own.directions).chunks(TOGETHER) {
+        for directions in texture.directions.chunks(TOGETHER) {
             random.normals(&mut normals[..directions.len()]);
             directions.iter().zip(normals).for_each(|(direction, weight)| add(row, weight, direction));
         }
-        let mut draw = |normals: &mut [f64]| {
-            random.normals(normals);
-            if let Some(fresh) = &mut fresh {
-                let mut others = [0.0; TOGETHER];
-                fresh.normals(&mut others[..normals.len()]);
-                let kept = (1.0 - FRESH * FRESH).sqrt();
-                normals.iter_mut().zip(others).for_each(|(z, other)| *z = kept * *z + FRESH * other);
-            }
-        };
-        match own {
-            Some(own) => {
-                for (row, deviations) in row.chunks_mut(TOGETHER).zip(own.diagonal.chunks(TOGETHER)) {
-                    draw(&mut normals[..deviations.len()]);
-                    row.iter_mut().zip(deviations).zip(normals).for_each(|((x, deviation), z)| *x += deviation * z);
-                }
-            }
-            None => {
-                for columns in self.noisy.chunks(TOGETHER) {
-                    draw(&mut normals[..columns.len()]);
-                    columns.iter().zip(normals).for_each(|(&column, normal)| {
-                        row[column] += texture.diagonal[column] * normal;
-                    });
-                }
-                texture.pulls.iter().for_each(|pull| pull.apply(row));
-            }
+        for columns in self.noisy.chunks(TOGETHER) {
+            random.normals(&mut normals[..columns.len()]);
+            columns.iter().zip(normals).for_each(|(&column, normal)| {
+                row[column] += texture.diagonal[column] * normal;
+            });
         }
-    }
-
-    /// How much a settled row weighs.
-    pub(super) fn weight(&self, stratum: usize, row: &[f64], scratch: &mut Scratch) -> f64 {
-        let sieves = self.release.sieves.iter().zip(&self.prepared);
-        sieves.map(|(sieve, prepared)| sieve.weight(prepared, stratum, row, scratch)).product()
+        texture.pulls.iter().for_each(|pull| pull.apply(row));
     }
 }
 
 impl Release {
+    /// Makes a free row one that the table could hold, of the facet that it was drawn for.
+    pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
+        let facet = stratum % self.facets.count();
+        // Said before, too: what excludes a column of the facet is then not chosen.
+        self.facets.told_by(facet).for_each(|(at, set)| row[at] = if set { TOLD } else { -TOLD });
+        self.settle.apply(stratum, row, random);
+        self.facets.told_by(facet).for_each(|(at, set)| row[at] = f64::from(u8::from(set)));
+    }
+
+    /// The probability with which a settled row is kept.
+    pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
+        self.sieves.iter().map(|sieve| sieve.keep(stratum / self.facets.count(), row)).product::<f64>().min(1.0)
+    }
+
     /// A place along one side of a cell.
     fn spot(&self, side: &Side, random: &mut Stream) -> f64 {
         let along = match self.spot {

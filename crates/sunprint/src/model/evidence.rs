@@ -5,8 +5,6 @@
 //! be held to what was released (`verify`).
 
 use crate::math::doubt::{Difference, beyond_noise};
-use crate::plan::as_float;
-use crate::privacy::NoiseLaw;
 use crate::schema::{Form, HOT, Schema};
 use crate::tally::codes::{Q, below_value};
 use crate::tally::packed_index;
@@ -78,27 +76,6 @@ pub struct MomentEvidence {
     /// See above.
     #[serde(default)]
     pub variance_bias: f64,
-    /// The noise of each coordinate is so many times that above; empty where all have the same.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scales: Vec<f64>,
-    /// Codes below and above which each coordinate counts as these; empty where nothing was clamped.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<(u16, u16)>,
-}
-
-impl MomentEvidence {
-    /// How many times the noise is that of all.
-    fn scale(&self, at: usize) -> f64 {
-        self.scales.get(at).copied().unwrap_or(1.0)
-    }
-}
-
-/// The standard deviation of a law of noise.
-pub(crate) fn deviation(law: &NoiseLaw) -> f64 {
-    match law {
-        NoiseLaw::Laplace { scale } => std::f64::consts::SQRT_2 * as_float(scale),
-        NoiseLaw::Gaussian { sigma_squared } => as_float(sigma_squared).sqrt(),
-    }
 }
 
 /// Counts of one block's cells, in all strata together.
@@ -195,7 +172,7 @@ impl Evidence {
     pub fn moment_mean(&self, at: usize) -> Option<Noisy> {
         let moments = self.moments.as_ref()?;
         let bias = moments.mean_bias.powi(2) * moments.variances.get(at)?.max(0.0);
-        Some(Noisy { value: *moments.means.get(at)?, noise: ((moments.mean_noise * moments.scale(at)).powi(2) + bias).sqrt() })
+        Some(Noisy { value: *moments.means.get(at)?, noise: (moments.mean_noise.powi(2) + bias).sqrt() })
     }
 
     /// The mean of a coordinate: of whole rows, or else of clipped ones.
@@ -208,7 +185,7 @@ impl Evidence {
         let moments = self.moments.as_ref()?;
         let value = *moments.variances.get(at)?;
         let bias = moments.variance_bias * value.max(0.0);
-        Some(Noisy { value, noise: (2.0 * (moments.covariance_noise * moments.scale(at).powi(2)).powi(2) + bias * bias).sqrt() })
+        Some(Noisy { value, noise: (2.0 * moments.covariance_noise.powi(2) + bias * bias).sqrt() })
     }
 
     /// A covariance of clipped rows of two different coordinates, likewise.
@@ -216,8 +193,7 @@ impl Evidence {
         let moments = self.moments.as_ref()?;
         let value = *moments.covariances.get(packed_index(i.max(j), i.min(j)))?;
         let bias = moments.variance_bias * value;
-        let noise = moments.covariance_noise * moments.scale(i) * moments.scale(j);
-        Some(Noisy { value, noise: (noise * noise + bias * bias).sqrt() })
+        Some(Noisy { value, noise: (moments.covariance_noise.powi(2) + bias * bias).sqrt() })
     }
 
     /// Compares moments with what was released of whole rows.
@@ -318,9 +294,7 @@ impl Evidence {
             let biases = noise(moments.mean_bias) && noise(moments.variance_bias) && moments.variances.len() == d;
             let finite =
                 moments.means.iter().chain(&moments.variances).chain(&moments.covariances).all(number) && biases;
-            let lists = |count: usize| count == 0 || count == d;
-            let scales = lists(moments.scales.len()) && lists(moments.limits.len()) && moments.scales.iter().all(number);
-            let ball = scales && moments.centre.len() == d && moments.centre.iter().all(number) && noise(moments.radius);
+            let ball = moments.centre.len() == d && moments.centre.iter().all(number) && noise(moments.radius);
             moments.means.len() == d
                 && ball
                 && whole

@@ -1,8 +1,6 @@
 //! How the budget is divided between the stages.
 
-use super::as_float;
 use crate::error::{Error, Kind, Result};
-use crate::privacy::{Charge, Privacy};
 use crate::schema::{Block, Form, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +18,8 @@ pub struct Facts {
     pub columns: usize,
     /// Those of them that are categories, and how many categories these have together.
     pub listed: (usize, usize),
+    /// Columns of two values, by which strata may be divided.
+    pub indicators: usize,
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -37,8 +37,9 @@ impl Facts {
         }
         let listed = counted.iter().filter(|block| block.form == Form::OneHot);
         let listed = listed.fold((0, 0), |(columns, values), block| (columns + 1, values + block.len));
+        let indicators = blocks.iter().filter(|block| schema.indicates(block)).count();
         let (width, columns, strata) = (schema.width(), counted.len(), schema.strata());
-        Facts { rows, width, lines, columns, listed, strata, epsilon }
+        Facts { rows, width, lines, columns, listed, indicators, strata, epsilon }
     }
 
     /// `d/(εn)`.
@@ -46,16 +47,9 @@ impl Facts {
         difficulty(self.rows, self.width, self.epsilon)
     }
 
-    /// What counts the rows of strata.
-    fn for_sizes(&self) -> f64 {
-        let needed = 8.0_f64.sqrt() * self.strata as f64 / (GOOD_SIZES * self.epsilon * self.rows as f64);
-        needed.clamp(FOR_SIZES.0, FOR_SIZES.1)
-    }
-
-    /// Whether the values of columns are counted.
-    pub(crate) fn counts_values(&self) -> bool {
-        let counts = 2.0 * self.columns as f64 * f64::from(CELLS).sqrt();
-        self.columns > 0 && counts / (QUARTER * self.epsilon * self.rows as f64) <= POOR
+    /// Whether there are so many rows that strata can be divided.
+    pub fn many_rows(&self) -> bool {
+        self.strata > 1 && most_facets(self.rows, self.strata, self.epsilon) > 1
     }
 
     /// Whether there are so few rows that directions cannot be found, and all goes into means.
@@ -80,6 +74,8 @@ pub struct Shares {
     pub centre: u64,
     /// The total square: how wide it is, hence where to clip.
     pub spread: u64,
+    /// Moments that are measured once before, to find columns that divide the strata. Only where rows are many.
+    pub facets: u64,
     /// The sums of strata against one another: where each stratum is. Instead of the moments, where rows are few.
     pub contrasts: u64,
     /// The clipped moments: which directions matter.
@@ -88,131 +84,53 @@ pub struct Shares {
     pub marginals: u64,
     /// The cell counts: the shape in those directions.
     pub measure: u64,
-    /// Sites, and the strata in the leaves of a tree: where rows really are.
-    pub cells: u64,
+    /// The strata in the leaves of a tree: where each of them prevails.
+    pub labels: u64,
 }
 
 /// Cells of a column's histogram, for predictions.
 pub(crate) const CELLS: u32 = 32;
-/// A histogram has as many cells as leave this many deviations of its noise for each, within limits.
-const NOISES_A_CELL: f64 = 4.0;
-const FEWEST_CELLS: f64 = 16.0;
-const MOST_CELLS: f64 = 256.0;
-/// Values with more counts are never tallied.
+/// No histogram of numbers has more cells than this.
+const MOST_CELLS: usize = 61;
+/// Marginals with more counts are never tallied.
 const MOST_COUNTS: usize = 1 << 26;
-/// Values are counted where a quarter of the budget brings the error of a column's distribution below this.
-const POOR: f64 = 0.06;
-const QUARTER: f64 = 0.25;
-/// The measure's part of what centre and spread leave, where directions are asked for.
+/// The error of a histogram that is good enough, as a part of its rows: of all rows, and of a stratum's.
+const GOOD: (f64, f64) = (0.025, 0.1);
+/// The part of the rows that may have another category, on average over the columns of categories.
+const GOOD_CATEGORIES: f64 = 0.016;
+/// The error of a histogram of all rows from which on it does not pay.
+const POOR: f64 = 0.03;
+/// Histograms get at least and at most this, where they get anything.
+const LEAST_FOR_MARGINALS: f64 = 0.1;
+const MOST_FOR_MARGINALS: f64 = 0.3;
+/// The measure's part of what centre and spread, marginals and labels leave.
 const MEASURE: f64 = 0.15;
-/// What counts the rows of strata, where there are several: so much that the noise is this part of an average one, within
-/// limits.
-const GOOD_SIZES: f64 = 0.025;
-const FOR_SIZES: (f64, f64) = (0.01, 0.1);
-/// Rows for each site, times the ε of the sites.
-const ROWS_A_SITE: f64 = 12.0;
-/// No more sites are ever proposed.
-const MOST_SITES: f64 = 16_384.0;
-/// Sites pay where εn is at least so many times the coordinates.
-const ROWS_A_COORDINATE: f64 = 500.0;
-/// Leaves of the tree of questions have so many rows for one deviation of their noise, on average.
+/// Leaves of the tree of labels have so many rows for one deviation of their noise, on average.
 const ROWS_FOR_NOISE: f64 = 20.0;
 /// They do not pay where a stratum has fewer rows for one deviation, on average.
 const FEW_FOR_NOISE: f64 = 40.0;
-const MOST_LEAVES: f64 = 1024.0;
-/// More strata have no tree of questions.
+/// So many leaves are good, and more are never grown.
+const GOOD_LEAVES: f64 = 32.0;
+const MOST_LEAVES: f64 = 4096.0;
+/// The same where there are several trees: they are for many rows, and what is behind a fork is heard together.
+const ROWS_FOR_NOISE_OF_SEVERAL: f64 = 6.0;
+/// The labels get at least and at most this, where they get anything.
+const LEAST_FOR_LABELS: f64 = 0.1;
+const MOST_FOR_LABELS: f64 = 0.15;
+/// More strata have no tree of labels.
 const MOST_LABELS: usize = 64;
-/// What sites, or questions alone, get.
-const FOR_SITES: f64 = 0.4;
-const FOR_QUESTIONS: f64 = 0.15;
+/// Rows are many where a stratum has more than so many on average, or so many over ε if ε is less than 1; as often as it
+/// has them it may be divided.
+const MANY_ROWS: f64 = 14_000.0;
+/// No more strata than this are made by dividing them.
+const MOST_DIVIDED: usize = 64;
+/// With many rows: what is for facets and for labels, the least for marginals, and the measure's part of what is left.
+const FOR_FACETS: f64 = 0.04;
+const LABELS_OF_MANY: f64 = 0.24;
+const LEAST_MARGINALS_OF_MANY: f64 = 0.25;
+const MEASURE_OF_MANY: f64 = 0.04;
 /// More strata have no contrasts: they would be noise.
 const MOST_CONTRASTS: usize = 16;
-/// Strata have moments of their own where the edge of all their noise is below this part of the variance.
-const APART: f64 = 0.15;
-
-/// Which cells the last pass counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CellPlan {
-    /// Sites; none where they do not pay.
-    pub sites: usize,
-    /// Leaves of the tree of questions; none where there is none.
-    pub leaves: usize,
-}
-
-impl CellPlan {
-    /// What is counted of so many rows with an ε for all of it.
-    pub fn of(rows: u64, width: usize, strata: usize, epsilon: f64) -> CellPlan {
-        let n = rows as f64;
-        // Sites and questions share the pass, if there are both.
-        let asks = (2..=MOST_LABELS).contains(&strata);
-        let noise = |parts: f64| 8.0_f64.sqrt() * parts / epsilon;
-        let heard = |parts: f64| n / strata as f64 / noise(parts) >= FEW_FOR_NOISE;
-        let sites = epsilon * n >= FOR_SITES * ROWS_A_COORDINATE * width as f64;
-        let parts = if sites && asks && heard(2.0) { 2.0 } else { 1.0 };
-        let leaves = if asks && heard(parts) { (n / (ROWS_FOR_NOISE * noise(parts))).clamp(2.0, MOST_LEAVES) } else { 0.0 };
-        let wanted = (epsilon / parts * n / ROWS_A_SITE).clamp(2.0, MOST_SITES);
-        CellPlan { sites: if sites { wanted as usize } else { 0 }, leaves: leaves as usize }
-    }
-
-    /// The same for a share that is there already and must be spent on something: a few sites, where nothing pays.
-    pub fn of_share(rows: u64, width: usize, strata: usize, epsilon: f64) -> CellPlan {
-        let plan = CellPlan::of(rows, width, strata, epsilon);
-        let few = (epsilon * rows as f64 / ROWS_A_SITE).clamp(2.0, MOST_SITES) as usize;
-        if plan.is_empty() { CellPlan { sites: few, leaves: 0 } } else { plan }
-    }
-
-    /// Rows of the pool from which the cells are proposed: some for each of them, as far as memory reaches.
-    pub fn pool(&self, width: usize) -> usize {
-        let wanted = (8 * self.sites).max(64 * self.leaves).max(1 << 15);
-        wanted.min((1 << 24) / width.max(1)).max(2048)
-    }
-
-    /// In words.
-    pub fn describe(&self) -> String {
-        match (self.sites, self.leaves) {
-            (0, leaves) => format!("the leaves of a tree of at most {leaves} questions"),
-            (sites, 0) => format!("about {sites} sites"),
-            (sites, leaves) => format!("about {sites} sites, and the leaves of a tree of at most {leaves} questions"),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.sites == 0 && self.leaves < 2
-    }
-}
-
-/// Whether strata have moments of their own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Apart {
-    pub rows: u64,
-    pub width: usize,
-    pub strata: usize,
-}
-
-impl Apart {
-    /// With an ε for the moments. All k together have √k times the noise of one: an edge of `3.33 √k p R/(ε n)`, where R is
-    /// about twice the variance of all columns together.
-    pub fn pays(&self, epsilon: f64) -> bool {
-        let Apart { rows, width, strata } = *self;
-        let edge = 3.33 * (strata as f64).sqrt() * (width + 1) as f64 * 2.2 / (epsilon * rows as f64);
-        (2..=MOST_LABELS).contains(&strata) && edge < APART
-    }
-}
-
-/// The ε that pure noise of the same deviation would take: a charge itself, or that of Gaussian noise, for which
-/// `1/√(2ρ) = √2/ε`.
-pub(crate) fn equivalent_epsilon(charge: &Charge) -> f64 {
-    let amount = as_float(&charge.amount());
-    match charge.privacy() {
-        Privacy::Pure => amount,
-        Privacy::Concentrated => 2.0 * amount.sqrt(),
-    }
-}
-
-/// How many cells a histogram has whose counts have a noise of this deviation.
-pub(crate) fn cells_for(rows: u64, noise: f64) -> usize {
-    (rows as f64 / (NOISES_A_CELL * noise)).clamp(FEWEST_CELLS, MOST_CELLS) as usize
-}
 
 impl Shares {
     /// What the shares add up to.
@@ -220,42 +138,53 @@ impl Shares {
 
     /// The default shares for a table.
     ///
+    /// *Marginals.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with
+    /// B cells an error of about `b √B/n`. Categories are in no order, so their errors do not cancel: of B of them, each
+    /// wrong by b on average, a part `b B/(2n)` of the rows is in another one. They get what makes that small, and
+    /// nothing if too much would be needed.
+    ///
+    /// *Labels.* A leaf's count has noise of deviation `σ = √8/ε₃`. They get what makes a good number of leaves with many
+    /// rows for each σ, within limits, and nothing if the strata have too few.
+    ///
+    /// *Centre.* Its error is about `d^{1.5}/(√3 ε₁ n)` in norm and must stay well inside the clip ball, whose radius
+    /// grows as √d: so its share grows with the *difficulty* `d/(εn)`, from a floor at large n to a half at small n.
+    ///
+    /// *Measure and moments.* A fixed part of what is left is for the shape; the moments, which bring the directions, the
+    /// correlations and the strata's means, have the rest.
+    ///
     /// *Few rows.* Nothing but means can be heard: the centre gets more than half, the contrasts of strata the rest.
     ///
-    /// *Values.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with B
-    /// cells an error of about `b √B/n`. They are counted where that is small enough, and then say how wide columns are, so
-    /// that no spread is asked for.
+    /// *Many rows.* Where every stratum has so many that it can be divided, means are known far better than shapes: more
+    /// goes to marginals and labels, and a little to finding columns of two values that divide the strata.
     ///
-    /// *Cells.* Sites where there are rows enough for every coordinate, questions where there are strata.
-    ///
-    /// *Moments.* They bring how columns go together and the strata's means, and have the rest.
+    /// How the constants were chosen, and how little that proves: `docs/shares.md`.
     pub fn for_table(facts: &Facts) -> Shares {
-        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::for_survey(facts) }
+        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::with_directions(facts) }
     }
 
-    fn for_survey(facts: &Facts) -> Shares {
-        let values = if facts.counts_values() { QUARTER } else { 0.0 };
-        let sizes = if facts.strata > 1 { facts.for_sizes() } else { 0.0 };
-        let cells_of = |share: f64| CellPlan::of(facts.rows, facts.width, facts.strata, share * facts.epsilon);
-        let cells = match (cells_of(FOR_SITES), cells_of(FOR_QUESTIONS)) {
-            (plan, _) if plan.sites > 0 => FOR_SITES,
-            (_, plan) if !plan.is_empty() => FOR_QUESTIONS,
-            // Where rows turn out to lie in a plane, they are counted there.
-            _ => MEASURE,
-        };
-        let lines = facts.difficulty() * facts.lines as f64 / facts.width.max(1) as f64;
-        let whole = 1.0 - values - sizes - cells;
-        let centre = if facts.lines == 0 { 0.0 } else { (16.0 * lines).clamp(0.06, 0.5 * whole) };
-        let spread = if facts.lines == 0 || values > 0.0 { 0.0 } else { (2.0 * lines).clamp(0.02, 0.06) };
-        Shares::from_parts([centre, spread, sizes, values, cells])
-    }
-
-    /// The shares where directions are asked for.
+    /// The same, but with directions, however few the rows.
     pub fn with_directions(facts: &Facts) -> Shares {
-        let lines = facts.difficulty() * facts.lines as f64 / facts.width.max(1) as f64;
-        let centre = if facts.lines == 0 { 0.0 } else { (16.0 * lines).clamp(0.06, 0.50) };
-        let spread = if facts.lines == 0 { 0.0 } else { (2.0 * lines).clamp(0.02, 0.06) };
-        Shares::from_parts([centre, spread, (1.0 - centre - spread) * MEASURE, 0.0, 0.0])
+        let (marginals, labels) = (Shares::for_marginals(facts), Shares::for_labels(facts));
+        if !facts.many_rows() || marginals == 0.0 || labels == 0.0 {
+            return Shares::beside(facts, 0.0, marginals, labels, MEASURE);
+        }
+        let facets = if facts.indicators > 0 { FOR_FACETS } else { 0.0 };
+        Shares::beside(facts, facets, marginals.max(LEAST_MARGINALS_OF_MANY), LABELS_OF_MANY, MEASURE_OF_MANY)
+    }
+
+    /// The same without marginals, which only a model with texture can follow.
+    pub fn without_marginals(facts: &Facts) -> Shares {
+        Shares::beside(facts, 0.0, 0.0, 0.0, MEASURE)
+    }
+
+    fn beside(facts: &Facts, facets: f64, marginals: f64, labels: f64, measure: f64) -> Shares {
+        let difficulty = facts.difficulty();
+        let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
+        let whole = 1.0 - facets - marginals - labels;
+        let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
+        let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
+        let measure = (whole - centre - spread) * measure;
+        Shares::from_parts([centre, spread, facets, measure, marginals, labels])
     }
 
     fn for_few_rows(facts: &Facts) -> Shares {
@@ -273,6 +202,33 @@ impl Shares {
         }
     }
 
+    /// The part of the budget for marginals.
+    fn for_marginals(facts: &Facts) -> f64 {
+        let needed =
+            |rows: f64, good: f64| 2.0 * facts.columns as f64 * f64::from(CELLS).sqrt() / (good * rows * facts.epsilon);
+        let rows = facts.rows as f64;
+        if facts.columns == 0 || needed(rows, POOR) > MOST_FOR_MARGINALS {
+            return 0.0;
+        }
+        let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
+        let (listed, values) = (facts.listed.0.max(1) as f64, facts.listed.1 as f64);
+        let of_categories = facts.columns as f64 * (values / listed) / (GOOD_CATEGORIES * rows * facts.epsilon);
+        // With very many rows less would do for the large strata, but not for the small ones.
+        needed(rows, GOOD.0).max(of_strata).max(of_categories).clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS)
+    }
+
+    /// The part of the budget for labels: what makes a good number of leaves, within limits, and nothing if they would be
+    /// too few.
+    fn for_labels(facts: &Facts) -> f64 {
+        let noise = |share: f64| 8.0_f64.sqrt() / (share * facts.epsilon);
+        let leaves = |share: f64| facts.rows as f64 / (ROWS_FOR_NOISE * noise(share));
+        let few = facts.rows as f64 / facts.strata as f64 / noise(MOST_FOR_LABELS) < FEW_FOR_NOISE;
+        if !(2..=MOST_LABELS).contains(&facts.strata) || few {
+            return 0.0;
+        }
+        (GOOD_LEAVES / leaves(1.0)).clamp(LEAST_FOR_LABELS, MOST_FOR_LABELS)
+    }
+
     /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
     /// what the directions would have cost goes to the measure.
     pub fn with_public_basis(facts: &Facts) -> Shares {
@@ -281,7 +237,7 @@ impl Shares {
             0 => (0.0, 0.0),
             _ => ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06)),
         };
-        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0]);
+        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0, 0.0]);
         let both = usual.moments;
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
     }
@@ -290,21 +246,21 @@ impl Shares {
     pub fn for_gaussian(facts: &Facts) -> Shares {
         let measure = if facts.strata > 1 { 0.05 } else { 0.0 };
         let centre = if facts.lines == 0 { 0.0 } else { (16.0 * facts.difficulty()).clamp(0.1, 0.50) };
-        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0, 0.0])
+        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, 0.0, measure, 0.0, 0.0])
     }
 
-    fn from_parts(parts: [f64; 5]) -> Shares {
+    fn from_parts(parts: [f64; 6]) -> Shares {
         let whole = Shares::WHOLE as f64;
         let part = |share: f64| (share * whole).round() as u64;
-        let [centre, spread, measure, marginals, cells] = parts.map(part);
-        let moments = Shares::WHOLE - centre - spread - measure - marginals - cells;
-        Shares { centre, spread, moments, marginals, measure, cells, contrasts: 0 }
+        let [centre, spread, facets, measure, marginals, labels] = parts.map(part);
+        let moments = Shares::WHOLE - centre - spread - facets - measure - marginals - labels;
+        Shares { centre, spread, facets, moments, marginals, measure, labels, contrasts: 0 }
     }
 
     /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self, facts: &Facts) -> Result<()> {
-        let Shares { centre, spread, contrasts, moments, marginals, measure, cells } = *self;
-        let parts = [centre, spread, contrasts, moments, marginals, measure, cells];
+        let Shares { centre, spread, facets, contrasts, moments, marginals, measure, labels } = *self;
+        let parts = [centre, spread, facets, contrasts, moments, marginals, measure, labels];
         let sum: u128 = parts.map(u128::from).iter().sum();
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
@@ -312,8 +268,7 @@ impl Shares {
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
         }
-        // Where values are counted these say how wide columns are.
-        let open = facts.lines == 0 || centre > 0 && (spread > 0 || marginals > 0);
+        let open = facts.lines == 0 || centre > 0 && spread > 0;
         let strata = facts.strata == 1 || measure > 0;
         let either = moments == 0 || contrasts == 0;
         if !open || !strata || !either {
@@ -323,15 +278,17 @@ impl Shares {
             ));
         }
         // A share that nothing spends would be promised and wasted.
+        let shape = moments > 0 && measure > 0;
         let spent = (facts.lines > 0 || centre == 0 && spread == 0)
             && (facts.strata > 1 || contrasts == 0)
-            && (facts.columns > 0 && moments > 0 || marginals == 0)
-            && (moments > 0 || cells == 0)
-            && (spread == 0 || marginals == 0);
+            && (facts.strata > 1 || measure == 0 || shape)
+            && (facts.columns > 0 && shape || marginals == 0)
+            && (facts.strata > 1 && shape || labels == 0)
+            && (facts.strata > 1 && facts.indicators > 0 && shape || facets == 0);
         if !spent {
             return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
-                "contrasts need strata, values and cells need moments, values need no spread, and centre and spread need \
-                 numbers",
+                "contrasts, labels and facets need strata, facets need columns of two values, all of these but contrasts \
+                 need moments and a measure, marginals too, and centre and spread need numbers",
             ));
         }
         Ok(())
@@ -341,15 +298,28 @@ impl Shares {
 /// Whether the values of a column are counted one by one where that pays. Not those of angles, nor those of two values:
 /// how often each of two comes is told by their mean, which the moments have with far less noise.
 pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
-    let two = schema.columns[block.column].kind.values() == Some(2) && block.form == Form::Line && !block.absence;
+    let two = schema.columns[block.column].kind.values() == Some(2) && block.end() - block.start <= 2 && !block.absence;
     block.form != Form::Circle && !two
+}
+
+/// Into how many parts every stratum may be divided: 1 where rows are not many.
+pub(crate) fn most_facets(rows: u64, strata: usize, epsilon: f64) -> usize {
+    let strata = strata.max(1);
+    let parts = rows as f64 * epsilon.min(1.0) / (MANY_ROWS * strata as f64);
+    (parts as usize).min(MOST_DIVIDED / strata).max(1)
 }
 
 /// How many counts the marginals of a table may need: what will be counted depends on released numbers, but is never
 /// more. A share for counts that are then too many would be promised and not spent.
 fn most_counts(schema: &Schema) -> usize {
-    let most = |block: &Block| if block.form == Form::OneHot { block.len } else { 300 * schema.strata() };
+    let most = |block: &Block| if block.form == Form::OneHot { block.len } else { MOST_CELLS * schema.strata() };
     schema.blocks().iter().filter(|block| counted(schema, block)).map(most).sum()
+}
+
+/// How many leaves each of some trees of labels may have when their counts have a noise of this deviation.
+pub(crate) fn most_leaves(rows: u64, noise: f64, trees: usize) -> usize {
+    let rows_for_noise = if trees > 1 { ROWS_FOR_NOISE_OF_SEVERAL } else { ROWS_FOR_NOISE };
+    (rows as f64 / (rows_for_noise * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
@@ -371,7 +341,7 @@ mod tests {
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
             let listed = (usize::from(hot > 0), hot);
-            let facts = Facts { rows, width: lines + hot, lines, columns, listed, strata, epsilon };
+            let facts = Facts { rows, width: lines + hot, lines, columns, listed, indicators: rows as usize % 3, strata, epsilon };
             let directions = Shares::with_directions(&facts);
             let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
             for shares in [Shares::for_table(&facts), directions, Shares::without_marginals(&facts), public, gaussian] {

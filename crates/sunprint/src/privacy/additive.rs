@@ -29,7 +29,7 @@ use num_bigint::BigUint;
 
 use super::budget::{Charge, Privacy};
 use super::kernel::{Entry, Kernel};
-use super::scale::{NoiseLaw, Sampler, noisy};
+use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
 use crate::wipe::Wiped;
@@ -40,24 +40,6 @@ fn name(charge: &Charge) -> &'static str {
         Privacy::Pure => "laplace",
         Privacy::Concentrated => "gaussian",
     }
-}
-
-/// One histogram of several: its cells, and its part of the charge in proportion to the weights of all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HistogramShare {
-    /// How many counts it has.
-    pub cells: usize,
-    /// Its weight.
-    pub weight: u64,
-}
-
-/// Released counts of some histograms, one after the other, and the noise of each histogram.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoisyCounts {
-    /// The counts of all histograms.
-    pub counts: Vec<i64>,
-    /// The law of the noise in each count, one for each histogram.
-    pub noises: Vec<NoiseLaw>,
 }
 
 impl Kernel {
@@ -109,47 +91,26 @@ impl Kernel {
 
     /// Releases the counts of some histograms of the same rows, each of which has every row in exactly one of its cells.
     ///
-    /// A replaced row leaves one cell of each histogram and enters another: ℓ₁ ≤ 2, ℓ₂² ≤ 2 in each. A histogram of weight
-    /// w among weights that add up to W gets Lap_Z(2W/(ε w)), a loss of at most ε w/W; or variance W/(ρ w), a loss of
-    /// 2/(2σ²) = ρ w/W. All together: ε, or ρ. Cells are drawn whether or not they are empty.
+    /// A replaced row leaves one cell of each of m histograms and enters another: ℓ₁ ≤ 2m, ℓ₂² ≤ 2m. Cells are drawn
+    /// whether or not they are empty.
     ///
     /// # Errors
-    /// [`Kind::Budget`] for a zero charge, no histogram, a weight of nothing, or a charge too small for 128-bit noise;
-    /// [`Kind::Protocol`] where there are not as many counts as cells.
+    /// [`Kind::Budget`] for a zero charge, no histogram, or a charge too small for 128-bit noise.
     pub fn histograms(
         &mut self,
         stage: &str,
         counts: Sensitive<Vec<u64>>,
-        shares: &[HistogramShare],
+        histograms: u64,
         charge: Charge,
-    ) -> Result<Released<NoisyCounts>> {
-        let whole: u64 = shares.iter().map(|share| share.weight).sum();
-        Kernel::admit(&charge, shares.iter().map(|share| share.weight).min().unwrap_or(0).into())?;
-        let samplers = shares
-            .iter()
-            .map(|share| Sampler::weighted(&charge, &(BigUint::from(whole) * 2u32), share.weight))
-            .collect::<Result<Vec<Sampler>>>()?;
-        let counts = Wiped(counts.open());
-        if counts.len() != shares.iter().map(|share| share.cells).sum::<usize>() {
-            return Err(Error::new(Kind::Protocol, "there are not as many counts as cells"));
-        }
-        let sensitivity = format!("in each of {} histograms one count down and one up, by 1", shares.len());
-        let mut words: Vec<String> = samplers.iter().map(Sampler::describe).collect();
-        words.dedup();
-        let noise = match words.as_slice() {
-            [one] => one.clone(),
-            several => format!("{} to {}", several[0], several[several.len() - 1]),
-        };
+    ) -> Result<Released<Vec<i64>>> {
+        Kernel::admit(&charge, histograms.into())?;
+        let moved = BigUint::from(histograms) * 2u32;
+        let sampler = Sampler::new(&charge, &moved, &moved, 1)?;
+        let sensitivity = format!("in each of {histograms} histograms one count down and one up, by 1");
+        let noise = sampler.describe();
         let mut coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
-        let mut rest = counts.as_slice();
-        let mut released = NoisyCounts { counts: Vec::with_capacity(rest.len()), noises: Vec::new() };
-        for (sampler, share) in samplers.iter().zip(shares) {
-            let (mine, others) = rest.split_at(share.cells);
-            rest = others;
-            released.counts.extend(noisy(coins.as_deref_mut(), sampler, mine));
-            released.noises.push(sampler.law());
-        }
-        Ok(Released::new(released))
+        let counts = Wiped(counts.open());
+        Ok(Released::new(noisy(coins.as_deref_mut(), &sampler, &counts)))
     }
 
     /// Releases the packed lower triangle of a symmetric `order` × `order` matrix (entry (i, j), j ≤ i, at

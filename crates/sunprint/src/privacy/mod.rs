@@ -39,7 +39,6 @@ mod scale;
 mod sensitive;
 mod wishart;
 
-pub use additive::{HistogramShare, NoisyCounts};
 pub use budget::{Budget, Charge, Privacy};
 pub use epsilon::{Delta, Epsilon};
 pub use kernel::{Kernel, Spent};
@@ -47,5 +46,4 @@ pub use lattice::{LatticeShares, StratumCells};
 pub use moments::{NoiseScale, NoisyMoments};
 pub use paths::{PathTree, StratumCounts};
 pub use ratio::Ratio;
-pub use scale::NoiseLaw;
 pub use sensitive::{Released, Sensitive};

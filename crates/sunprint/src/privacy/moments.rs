@@ -112,36 +112,12 @@ impl Kernel {
         row_norm_squared: u64,
         charge: Charge,
     ) -> Result<Released<NoisyMoments>> {
-        let blocks = self.moments_of_blocks(stage, gram, order, 1, row_norm_squared, charge)?;
-        Ok(blocks.map(|mut blocks| blocks.swap_remove(0)))
-    }
-
-    /// The same for rows that are divided into blocks, each of which has its own matrix: every row is in one of them.
-    ///
-    /// *Sensitivity.* A replaced row changes one block by v vᵀ − v′v′ᵀ, or one by v vᵀ and another by v′v′ᵀ: the nuclear
-    /// norms of all changes add up to at most 2R either way, and the squared Frobenius norms to at most 2R². *Privacy.* The
-    /// noise of blocks is independent, so their losses add up: as for one block, whatever their number.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn moments_of_blocks(
-        &mut self,
-        stage: &str,
-        grams: Sensitive<Vec<i64>>,
-        order: usize,
-        blocks: usize,
-        row_norm_squared: u64,
-        charge: Charge,
-    ) -> Result<Released<Vec<NoisyMoments>>> {
         let scale = NoiseScale::of(row_norm_squared, &charge)?;
-        let mut all = grams.open();
-        let entries = order * (order + 1) / 2;
-        if order == 0 || blocks == 0 || all.len() != entries * blocks {
+        let mut lower = gram.open();
+        if order == 0 || lower.len() != order * (order + 1) / 2 {
             return Err(Error::new(Kind::Protocol, "a packed lower triangle has order (order + 1) / 2 entries"));
         }
-        let divided = if blocks > 1 { format!(" in {blocks} blocks") } else { String::new() };
-        let sensitivity =
-            format!("rows of squared norm at most {row_norm_squared}{divided}: nuclear norm at most twice that");
+        let sensitivity = format!("rows of squared norm at most {row_norm_squared}: nuclear norm at most twice that");
         match scale {
             NoiseScale::Wishart { s } => {
                 let grid = Grid::at_least(s);
@@ -151,10 +127,8 @@ impl Kernel {
                 );
                 let entry = Entry { stage, mechanism: "wishart difference", sensitivity, noise };
                 if let Some(mut coins) = self.spend(entry, &charge)? {
-                    for lower in all.chunks_exact_mut(entries) {
-                        let mut normals = Normals::draw(&mut coins, order);
-                        normals.add_to(&mut coins, lower, grid, Precision::USUAL, threads(order));
-                    }
+                    let mut normals = Normals::draw(&mut coins, order);
+                    normals.add_to(&mut coins, &mut lower, grid, Precision::USUAL, threads(order));
                 }
             }
             NoiseScale::Gaussian { sigma_squared } => {
@@ -168,20 +142,17 @@ impl Kernel {
                 })?;
                 let (off_diagonal, diagonal) = (Gaussian::new(sigma_squared), Gaussian::new(double));
                 if let Some(coins) = &mut coins {
-                    for lower in all.chunks_exact_mut(entries) {
-                        let mut entries = lower.iter_mut();
-                        for i in 0..order {
-                            for (j, entry) in entries.by_ref().take(i + 1).enumerate() {
-                                let gaussian = if i == j { &diagonal } else { &off_diagonal };
-                                *entry = clamp_to_i64(gaussian.draw(coins).added_to((*entry).into()));
-                            }
+                    let mut entries = lower.iter_mut();
+                    for i in 0..order {
+                        for (j, entry) in entries.by_ref().take(i + 1).enumerate() {
+                            let gaussian = if i == j { &diagonal } else { &off_diagonal };
+                            *entry = clamp_to_i64(gaussian.draw(coins).added_to((*entry).into()));
                         }
                     }
                 }
             }
         }
-        let block = |lower: &[i64]| NoisyMoments { lower: lower.to_vec(), scale };
-        Ok(Released::new(all.chunks_exact(entries).map(block).collect()))
+        Ok(Released::new(NoisyMoments { lower, scale }))
     }
 }
 

@@ -55,21 +55,6 @@ pub(super) enum Sampler {
     Gaussian(Gaussian),
 }
 
-/// The law of the noise in a released integer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoiseLaw {
-    /// Discrete Laplace noise.
-    Laplace {
-        /// Its scale b.
-        scale: Ratio,
-    },
-    /// Discrete Gaussian noise.
-    Gaussian {
-        /// Its variance.
-        sigma_squared: Ratio,
-    },
-}
-
 /// Integer noise: a sign and a magnitude.
 ///
 /// A magnitude beyond 128 bits is reported as `u128::MAX`. Added to any `i128` it leaves the range of `i128` just as the
@@ -132,14 +117,6 @@ impl Sampler {
         match self {
             Sampler::Laplace(laplace) => laplace.draw(entropy),
             Sampler::Gaussian(gaussian) => gaussian.draw(entropy),
-        }
-    }
-
-    /// The law of the noise, for whoever reads the number.
-    pub fn law(&self) -> NoiseLaw {
-        match self {
-            Sampler::Laplace(laplace) => NoiseLaw::Laplace { scale: laplace.scale() },
-            Sampler::Gaussian(gaussian) => NoiseLaw::Gaussian { sigma_squared: gaussian.sigma_squared() },
         }
     }
 

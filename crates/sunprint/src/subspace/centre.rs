@@ -64,8 +64,7 @@ impl Centre {
         let prior = TYPICAL_SPREAD * d;
         let trust = if d > 0.0 { prior * prior / (prior * prior + spread_noise * spread_noise) } else { 0.0 };
         let guess = trust * measured + (1.0 - trust) * prior;
-        // Nothing was asked where the noise has no end.
-        let left = if trust > 0.0 { (trust * spread_noise * spread_noise).sqrt() } else { prior };
+        let left = (trust * spread_noise * spread_noise).sqrt();
         let spread = (0.5 * (guess + (guess * guess + left * left).sqrt())).clamp(1e-6 * d, 0.25 * d);
         let mut open = mean.iter();
         let (mut codes, mut doubts, mut categories) = (Vec::new(), Vec::new(), 0.0);

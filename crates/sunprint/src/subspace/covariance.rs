@@ -72,27 +72,6 @@ pub fn assemble(tally: &MomentTally, rows: u64, layout: MomentLayout) -> Vec<i64
     lower
 }
 
-/// The same where every stratum has its own matrix, of `ṽ = (t, v)`: one packed triangle after the other.
-pub fn assemble_apart(tally: &MomentTally, width: usize) -> Vec<i64> {
-    let (entries, order) = (width * (width + 1) / 2, width + 1);
-    let mut all = Vec::with_capacity(tally.stratum_rows.len() * order * (order + 1) / 2);
-    for (stratum, &rows) in tally.stratum_rows.iter().enumerate() {
-        let products = &tally.products[stratum * entries..(stratum + 1) * entries];
-        let sums = &tally.stratum_sums[stratum * width..(stratum + 1) * width];
-        all.push(ANCHOR * ANCHOR * rows);
-        for (i, &sum) in sums.iter().enumerate() {
-            all.push(ANCHOR * sum);
-            all.extend_from_slice(&products[packed_index(i, 0)..=packed_index(i, i)]);
-        }
-    }
-    all
-}
-
-/// The largest `‖ṽ‖²` of a row there.
-pub fn row_norm_squared_apart() -> u64 {
-    GRID * GRID + ANCHOR.pow(2) as u64
-}
-
 /// What the moments say, in units.
 #[derive(Clone, Debug)]
 pub struct Covariance {
@@ -137,18 +116,6 @@ pub struct StratumMean {
     pub noise: f64,
 }
 
-/// The deviation of an entry off the diagonal, and the edge of the noise, of matrices of an order.
-fn noise_of(scale: &NoiseScale, order: usize) -> (f64, f64) {
-    let p = order as f64;
-    match scale {
-        NoiseScale::Wishart { s } => ((2.0 * (p + 1.0)).sqrt() * *s as f64, 3.33 * p * *s as f64),
-        NoiseScale::Gaussian { sigma_squared } => {
-            let sigma = as_float(sigma_squared).sqrt();
-            (sigma, 2.0 * p.sqrt() * sigma)
-        }
-    }
-}
-
 impl Covariance {
     /// A row of the matrix, put together again.
     pub fn row(&self, j: usize) -> Vec<f64> {
@@ -173,8 +140,15 @@ impl Covariance {
     /// `σ²` off the diagonal, `2σ²` on it, edge `2√p σ`.
     pub fn read(moments: &NoisyMoments, layout: MomentLayout, rows: u64, radius: u32, centre: &Centre) -> Covariance {
         let (d, n) = (layout.width, rows as f64);
+        let p = layout.order() as f64;
         let unit = f64::from(radius) / (grid_radius(d) as f64 * f64::from(Q));
-        let (entry_noise, edge) = noise_of(&moments.scale, layout.order());
+        let (entry_noise, edge) = match &moments.scale {
+            NoiseScale::Wishart { s } => ((2.0 * (p + 1.0)).sqrt() * *s as f64, 3.33 * p * *s as f64),
+            NoiseScale::Gaussian { sigma_squared } => {
+                let sigma = as_float(sigma_squared).sqrt();
+                (sigma, 2.0 * p.sqrt() * sigma)
+            }
+        };
         let at = |i: usize, j: usize| moments.lower[packed_index(i.max(j), i.min(j))] as f64;
         let mean_noise = entry_noise / (ANCHOR as f64 * n) * unit;
         // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear
@@ -242,91 +216,6 @@ impl Covariance {
             eigen: eigen::symmetric(&matrix, d),
             edge: edge * square,
             strata,
-        }
-    }
-
-    /// Reads moments of strata that were summed apart, which have so many rows, all of them `rows` together.
-    ///
-    /// The whole is the sum of all blocks, with √k times the noise of one of k. Beside it: every stratum's own second
-    /// moments around the centre, `G_s f²/n_s`, as square matrices.
-    pub fn read_apart(
-        blocks: &[NoisyMoments],
-        width: usize,
-        rows: u64,
-        sizes: &[f64],
-        radius: u32,
-    ) -> (Covariance, Vec<Vec<f64>>) {
-        let (d, n) = (width, rows as f64);
-        let unit = f64::from(radius) / (grid_radius(d) as f64 * f64::from(Q));
-        let (entry_noise, edge) = blocks.first().map_or((0.0, 0.0), |block| noise_of(&block.scale, d + 1));
-        let all = (blocks.len() as f64).sqrt();
-        let square = unit * unit;
-        let mut sum = vec![0.0; d];
-        let mut total = vec![0.0; d * d];
-        let mut seconds = Vec::with_capacity(blocks.len());
-        let mut strata = Vec::with_capacity(blocks.len());
-        for (block, &size) in blocks.iter().zip(sizes) {
-            let at = |i: usize, j: usize| block.lower[packed_index(i.max(j), i.min(j))] as f64;
-            let size = size.max(1.0);
-            let mean: Vec<f64> = (0..d).map(|j| at(1 + j, 0) * unit / (ANCHOR as f64 * size)).collect();
-            let second: Vec<f64> = (0..d * d).map(|e| at(1 + e / d, 1 + e % d) * square / size).collect();
-            sum.iter_mut().zip(&mean).for_each(|(sum, mean)| *sum += size * mean / n);
-            total.iter_mut().zip(&second).for_each(|(sum, x)| *sum += size * x / n);
-            seconds.push(second);
-            strata.push(StratumMean {
-                rows: size,
-                counted: size,
-                rows_noise: 0.0,
-                offset: mean,
-                noise: entry_noise * unit / (ANCHOR as f64 * size),
-            });
-        }
-        for stratum in &mut strata {
-            stratum.offset.iter_mut().zip(&sum).for_each(|(x, mean)| *x -= mean);
-        }
-        let mut lower = Vec::with_capacity(d * (d + 1) / 2);
-        for i in 0..d {
-            for j in 0..d {
-                total[i * d + j] -= sum[i] * sum[j];
-                if j <= i {
-                    lower.push(total[i * d + j]);
-                }
-            }
-        }
-        let diagonal: Vec<f64> = (0..d).map(|j| total[j * d + j]).collect();
-        let whole = Covariance {
-            width: d,
-            measured: sum.clone(),
-            offset: sum,
-            clipping: 0.0,
-            lower,
-            trace: diagonal.iter().sum(),
-            diagonal,
-            diagonal_noise: std::f64::consts::SQRT_2 * all * entry_noise * square / n,
-            mean_noise: all * entry_noise * unit / (ANCHOR as f64 * n),
-            eigen: eigen::symmetric(&total, d),
-            edge: all * edge * square / n,
-            strata,
-        };
-        (whole, seconds)
-    }
-
-    /// A covariance that was put together from others, with a noise of its entries; `edge` is that of the noise.
-    pub fn of_matrix(matrix: &[f64], width: usize, entry_noise: f64, edge: f64) -> Covariance {
-        let diagonal: Vec<f64> = (0..width).map(|j| matrix[j * width + j]).collect();
-        Covariance {
-            width,
-            offset: vec![0.0; width],
-            measured: vec![0.0; width],
-            clipping: 0.0,
-            lower: Vec::new(),
-            trace: diagonal.iter().sum(),
-            diagonal,
-            diagonal_noise: std::f64::consts::SQRT_2 * entry_noise,
-            mean_noise: 0.0,
-            eigen: eigen::symmetric(matrix, width),
-            edge,
-            strata: Vec::new(),
         }
     }
 

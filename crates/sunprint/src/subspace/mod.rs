@@ -13,6 +13,6 @@ mod texture;
 pub use blob::{Blob, Pull};
 pub use centre::{Before, Centre, TYPICAL_SPREAD, clip_radius};
 pub use contrasts::{contrast_span, contrasts, helmert};
-pub use covariance::{Covariance, MomentLayout, StratumMean, assemble, assemble_apart, row_norm_squared_apart};
+pub use covariance::{Covariance, MomentLayout, StratumMean, assemble};
 pub use dimension::{Choice, choose};
-pub use texture::{Texture, Within};
+pub use texture::Texture;

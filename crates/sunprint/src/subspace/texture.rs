@@ -26,18 +26,6 @@ pub struct Texture {
     /// The rows of the triangular root of the covariance of the measured coordinates within a stratum.
     #[serde(default)]
     pub root: Vec<Vec<f64>>,
-    /// Directions and deviations of every stratum by itself, instead of those above; empty where they have them in common.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub within: Vec<Within>,
-}
-
-/// What is drawn in one stratum.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Within {
-    /// Directions, each multiplied by its standard deviation.
-    pub directions: Vec<Vec<f64>>,
-    /// Standard deviation that each column gets on its own.
-    pub diagonal: Vec<f64>,
 }
 
 impl Texture {
@@ -61,7 +49,6 @@ impl Texture {
             pulls: blob.pulls.clone(),
             gains,
             root: (0..vectors.len()).map(|i| root.row(i).to_vec()).collect(),
-            within: Vec::new(),
         }
     }
 

@@ -2,9 +2,7 @@
 
 use super::codes::Codes;
 use super::forks::Forks;
-use super::sites::Sites;
 use crate::cpu::{Level, Vectorised};
-use crate::wipe::wipe;
 use serde::{Deserialize, Serialize};
 
 /// What to count: one histogram for each column. Public.
@@ -25,8 +23,6 @@ pub enum Histogram {
         edges: Vec<u16>,
         /// Whether the next coordinate says that the value is missing; such rows have one more cell, the last.
         absence: bool,
-        /// Whether every stratum is counted by itself.
-        apart: bool,
     },
     /// Coordinates of which one is set: a row falls into the cell of the first that is, of all strata together.
     Hot {
@@ -35,8 +31,6 @@ pub enum Histogram {
         /// How many there are.
         len: usize,
     },
-    /// All coordinates at once: a row falls to the site that is nearest to it. Strata are apart from one another already.
-    Sites(Sites),
     /// Many coordinates at once: a row falls into the leaf to which its answers lead.
     Tree(Forks),
 }
@@ -55,32 +49,24 @@ impl Histogram {
             Histogram::Line { edges, absence, .. } => edges.len() + 1 + usize::from(*absence),
             Histogram::Hot { len, .. } => *len,
             Histogram::Tree(forks) => forks.leaves(),
-            Histogram::Sites(sites) => sites.len(),
         }
     }
 
     /// How many counts there are: the cells of each stratum, or of all together.
     pub fn size(&self, strata: usize) -> usize {
-        self.cells().saturating_mul(if self.is_apart() { strata } else { 1 })
-    }
-
-    /// Whether every stratum is counted by itself.
-    pub fn is_apart(&self) -> bool {
         match self {
-            Histogram::Line { apart, .. } => *apart,
-            Histogram::Tree(_) => true,
-            Histogram::Hot { .. } | Histogram::Sites(_) => false,
+            Histogram::Line { .. } | Histogram::Tree(_) => self.cells().saturating_mul(strata),
+            Histogram::Hot { .. } => self.cells(),
         }
     }
 
-    fn fit(&self, width: usize, strata: usize) -> bool {
+    fn fit(&self, width: usize) -> bool {
         match self {
-            Histogram::Line { at, edges, absence, .. } => {
+            Histogram::Line { at, edges, absence } => {
                 at.saturating_add(usize::from(*absence)) < width && edges.windows(2).all(|pair| pair[0] < pair[1])
             }
             Histogram::Hot { at, len } => *len > 0 && at.saturating_add(*len) <= width,
             Histogram::Tree(forks) => forks.fit(width),
-            Histogram::Sites(sites) => sites.fit(width, strata),
         }
     }
 }
@@ -107,7 +93,7 @@ impl Marginals {
 
     /// Lengths agree and indices are in range: what tallying relies on.
     pub(super) fn fit(&self, width: usize, strata: usize) -> bool {
-        self.histograms.iter().all(|histogram| histogram.fit(width, strata)) && self.leaves(strata) <= MOST_CELLS
+        self.histograms.iter().all(|histogram| histogram.fit(width)) && self.leaves(strata) <= MOST_CELLS
     }
 
     /// Adds rows to the counts.
@@ -141,10 +127,9 @@ impl Vectorised for Counting<'_> {
             let cells = histogram.cells();
             let counts = &mut counts[offset..offset + histogram.size(strata)];
             offset += counts.len();
-            let most = if histogram.is_apart() { strata - 1 } else { 0 };
-            let stratum = |i: usize| (codes.stratum(i) as usize).min(most) * cells;
+            let stratum = |i: usize| (codes.stratum(i) as usize).min(strata - 1) * cells;
             match histogram {
-                Histogram::Line { at, edges, absence, .. } => {
+                Histogram::Line { at, edges, absence } => {
                     let starts = starts(edges);
                     for i in 0..codes.rows() {
                         let row = codes.row(i);
@@ -166,16 +151,6 @@ impl Vectorised for Counting<'_> {
                         counts[cell] += 1;
                     }
                 }
-                Histogram::Sites(sites) => {
-                    let index = sites.index(strata);
-                    let (mut scratch, mut point) = (vec![0_i32; codes.width()], vec![0_i16; codes.width()]);
-                    for i in 0..codes.rows() {
-                        sites.on_grid(codes.row(i), &mut scratch, &mut point);
-                        counts[sites.nearest(&index, &point, codes.stratum(i) as usize)] += 1;
-                    }
-                    wipe(&mut scratch);
-                    wipe(&mut point);
-                }
                 Histogram::Tree(forks) => {
                     for i in 0..codes.rows() {
                         let row = codes.row(i);
@@ -195,7 +170,7 @@ mod tests {
     fn spec(mut edges: Vec<u16>, absence: bool) -> Marginals {
         edges.sort_unstable();
         edges.dedup();
-        Marginals { histograms: vec![Histogram::Line { at: 0, edges, absence, apart: true }, Histogram::Hot { at: 2, len: 3 }] }
+        Marginals { histograms: vec![Histogram::Line { at: 0, edges, absence }, Histogram::Hot { at: 2, len: 3 }] }
     }
 
     fn count(marginals: &Marginals, rows: &[(Vec<u16>, u32)]) -> Vec<u64> {

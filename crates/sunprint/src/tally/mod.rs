@@ -8,6 +8,7 @@
 mod bytes;
 mod cells;
 pub mod codes;
+mod facets;
 mod fingerprint;
 mod forks;
 mod gram;
@@ -18,12 +19,11 @@ mod origin;
 mod pass;
 #[cfg(test)]
 mod plain_tests;
-mod scores;
-mod sites;
 mod sums;
 mod wire;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
+pub use facets::Facets;
 pub use fingerprint::{Fingerprint, KEY_BYTES, Marker};
 pub use forks::{Fork, Forks};
 pub use gram::packed_index;
@@ -35,6 +35,4 @@ pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]
 pub use pass::Opened;
 pub use pass::{MOST_ROWS, Pass, Tally, Tallying, VERSION, Work};
-pub use scores::Score;
-pub use sites::{Group, SiteIndex, Sites, grid_bits};
 pub use sums::{ProductTally, SumTally, Sums};

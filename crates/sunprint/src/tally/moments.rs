@@ -2,9 +2,9 @@
 //!
 //! Proof: docs/proofs.md, Lemma 11.
 
+use super::cells::less_centre;
 use super::codes::Codes;
 use super::gram::Gram;
-use super::scores::{self, Score};
 use super::sums::add_all;
 use crate::cpu::{Level, Vectorised};
 use crate::wipe::wipe;
@@ -13,18 +13,16 @@ use serde::{Deserialize, Serialize};
 /// `K`: every clipped row has Euclidean norm at most this on the grid, hence every entry is below 2¹³.
 pub const GRID: u64 = 8191;
 
-/// How rows are read, where they are clipped, and whether the products of strata are summed apart. Public.
+/// What to subtract, where to clip, and whether strata are summed apart. Public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClippedMoments {
-    /// `u`: how each coordinate is read.
-    pub scores: Vec<Score>,
-    /// `C`: the clip radius, in the unit of scores (at least 1).
+    /// `c`: the released centre, in codes.
+    pub centre: Vec<u16>,
+    /// `C`: the clip radius, in codes (at least 1).
     pub radius: u32,
     /// Directions known in advance, as fixed-point unit vectors (2³⁰ is one): then `u` is the row's coordinates along
-    /// them, in codes less the centres, instead of the scores themselves.
+    /// them, in codes, instead of the row itself.
     pub plane: Option<Vec<Vec<i32>>>,
-    /// Whether every stratum has its own products.
-    pub apart: bool,
 }
 
 /// What to subtract and how far rows may reach in every coordinate. Public.
@@ -39,7 +37,7 @@ pub struct ClampedSums {
 /// `Σ_i v_i v_iᵀ`, and for each stratum `Σ v_i` and its number of rows.
 #[derive(PartialEq, Eq)]
 pub struct MomentTally {
-    /// Packed lower triangle of `Σ v vᵀ`, d(d+1)/2 entries; one for each stratum where these are summed apart.
+    /// Packed lower triangle of `Σ v vᵀ`, d(d+1)/2 entries.
     pub products: Vec<i64>,
     /// Row-major strata × d: the sum of `v` in each stratum.
     pub stratum_sums: Vec<i64>,
@@ -69,29 +67,19 @@ impl ClippedMoments {
         self.plane.as_ref().map_or(width, Vec::len)
     }
 
-    /// What tallying relies on.
-    pub(super) fn fit(&self, width: usize) -> bool {
-        self.scores.len() == width && self.scores.iter().all(Score::fits)
-    }
-
-    /// How many matrices of products there are for so many strata.
-    pub fn blocks(&self, strata: usize) -> usize {
-        if self.apart { strata } else { 1 }
-    }
-
-    /// Writes `u`: the scores of the row, or its coordinates in the plane.
+    /// Writes `u`: the row less the centre, or its coordinates in the plane.
     ///
-    /// Sizes: `|u| ≤ 2²²` for scores ([`Score::MOST`]). In a plane, `|Σ v (x − c)| ≤ 2³⁰ · 2¹⁶ · 2⁶` for at most 4096 columns, hence
+    /// Sizes: `|u| < 2¹⁶` for a row. In a plane, `|Σ v (x − c)| ≤ 2³⁰ · 2¹⁶ · 2⁶` for at most 4096 columns, hence
     /// `|u| ≤ 2²²`.
     #[inline(always)]
     fn centred(&self, row: &[u16], out: &mut [i32]) {
         let Some(plane) = &self.plane else {
-            return scores::write(row, &self.scores, out);
+            return less_centre(row, &self.centre, out);
         };
         for (u, vector) in out.iter_mut().zip(plane) {
             let mut inner = 0_i64;
-            for ((&x, score), &v) in row.iter().zip(&self.scores).zip(vector) {
-                inner = inner.wrapping_add((i64::from(x) - i64::from(score.centre)).wrapping_mul(i64::from(v)));
+            for ((&x, &c), &v) in row.iter().zip(&self.centre).zip(vector) {
+                inner = inner.wrapping_add((i64::from(x) - i64::from(c)).wrapping_mul(i64::from(v)));
             }
             *u = (inner >> 30).clamp(-FARTHEST, FARTHEST) as i32;
         }
@@ -128,17 +116,17 @@ impl ClippedMoments {
 }
 
 impl MomentTally {
-    pub(super) fn empty(width: usize, strata: usize, blocks: usize) -> Self {
+    pub(super) fn empty(width: usize, strata: usize) -> Self {
         MomentTally {
-            products: vec![0; blocks * width * (width + 1) / 2],
+            products: vec![0; width * (width + 1) / 2],
             stratum_sums: vec![0; width * strata],
             stratum_rows: vec![0; strata],
         }
     }
 
-    /// Adds some rows; their products go to `grams` for now.
-    pub(super) fn add(&mut self, codes: &Codes, spec: &ClippedMoments, grams: &mut [Gram], level: Level) {
-        Adding { tally: self, codes, spec, grams }.run_at(level);
+    /// Adds some rows; their products go to `gram` for now.
+    pub(super) fn add(&mut self, codes: &Codes, spec: &ClippedMoments, gram: &mut Gram, level: Level) {
+        Adding { tally: self, codes, spec, gram }.run_at(level);
     }
 
     /// The same without products.
@@ -171,7 +159,7 @@ struct Adding<'a> {
     tally: &'a mut MomentTally,
     codes: &'a Codes,
     spec: &'a ClippedMoments,
-    grams: &'a mut [Gram],
+    gram: &'a mut Gram,
 }
 
 impl Vectorised for Adding<'_> {
@@ -179,39 +167,30 @@ impl Vectorised for Adding<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Adding { tally, codes, spec, grams } = self;
+        let Adding { tally, codes, spec, gram } = self;
         let width = spec.width(codes.width());
         let shrink = grid_radius(width);
         let mut u = vec![0_i32; width];
-        // Products are computed for two rows of one block at a time: the first of them waits for the second.
-        let mut waiting = vec![0_i16; width * grams.len()];
-        let mut filled = vec![false; grams.len()];
-        let mut v = vec![0_i16; width];
-        for i in 0..codes.rows() {
-            spec.centred(codes.row(i), &mut u);
-            spec.grid_row(&u, shrink, &mut v);
-            let stratum = (codes.stratum(i) as usize).min(tally.stratum_rows.len() - 1);
-            tally.stratum_rows[stratum] += 1;
-            for (sum, &entry) in tally.stratum_sums[stratum * width..(stratum + 1) * width].iter_mut().zip(&v) {
-                *sum = sum.wrapping_add(i64::from(entry));
+        let mut pair = [vec![0_i16; width], vec![0_i16; width]];
+        for first in (0..codes.rows()).step_by(2) {
+            for (i, v) in (first..).zip(&mut pair) {
+                // A last row without a partner is paired with zeros, which add nothing.
+                if i == codes.rows() {
+                    v.fill(0);
+                    break;
+                }
+                spec.centred(codes.row(i), &mut u);
+                spec.grid_row(&u, shrink, v);
+                let stratum = (codes.stratum(i) as usize).min(tally.stratum_rows.len() - 1);
+                tally.stratum_rows[stratum] += 1;
+                for (sum, &entry) in tally.stratum_sums[stratum * width..(stratum + 1) * width].iter_mut().zip(&*v) {
+                    *sum = sum.wrapping_add(i64::from(entry));
+                }
             }
-            let block = stratum.min(grams.len() - 1);
-            let first = &mut waiting[block * width..(block + 1) * width];
-            if filled[block] {
-                grams[block].push_pair(first, &v);
-            } else {
-                first.copy_from_slice(&v);
-            }
-            filled[block] = !filled[block];
-        }
-        // A last row without a partner is paired with zeros, which add nothing.
-        v.fill(0);
-        for (block, _) in filled.iter().enumerate().filter(|(_, filled)| **filled) {
-            grams[block].push_pair(&waiting[block * width..(block + 1) * width], &v);
+            gram.push_pair(&pair[0], &pair[1]);
         }
         wipe(&mut u);
-        wipe(&mut waiting);
-        wipe(&mut v);
+        pair.iter_mut().for_each(|v| wipe(v));
     }
 }
 
@@ -250,7 +229,7 @@ mod tests {
         /// No row, centre or radius gives a grid row longer than K; rows inside the ball keep their direction.
         #[test]
         fn grid_rows_are_bounded(row in prop::collection::vec(any::<u16>(), 1..200), c in any::<u16>(), radius in any::<u32>()) {
-            let spec = ClippedMoments { scores: vec![Score::plain(c); row.len()], radius, plane: None, apart: false };
+            let spec = ClippedMoments { centre: vec![c; row.len()], radius, plane: None };
             let (mut u, mut v) = (vec![0_i32; row.len()], vec![0_i16; row.len()]);
             spec.centred(&row, &mut u);
             spec.grid_row(&u, grid_radius(row.len()), &mut v);
@@ -270,7 +249,7 @@ mod tests {
         fn plane_rows_are_bounded(row in prop::collection::vec(any::<u16>(), 6), radius in any::<u32>(),
                                   plane in prop::collection::vec(prop::collection::vec(any::<i32>(), 6), 1..4)) {
             let k = plane.len();
-            let spec = ClippedMoments { scores: vec![Score::plain(9); 6], radius, plane: Some(plane), apart: false };
+            let spec = ClippedMoments { centre: vec![9; 6], radius, plane: Some(plane) };
             let (mut u, mut v) = (vec![0_i32; k], vec![0_i16; k]);
             spec.centred(&row, &mut u);
             spec.grid_row(&u, grid_radius(k), &mut v);
@@ -280,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_corner_row_uses_nearly_the_whole_radius() {
-        let spec = ClippedMoments { scores: vec![Score::plain(0); 784], radius: 1000, plane: None, apart: false };
+        let spec = ClippedMoments { centre: vec![0; 784], radius: 1000, plane: None };
         let mut v = vec![0_i16; 784];
         spec.grid_row(&[i32::from(u16::MAX); 784], grid_radius(784), &mut v);
         let square: u64 = v.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum();

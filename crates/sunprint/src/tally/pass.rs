@@ -2,6 +2,7 @@
 
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
+use super::facets::Facets;
 use super::gram::Gram;
 use super::grid::Grid;
 use super::marginals::Marginals;
@@ -13,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
 /// The version of passes and tallies on the wire. Both sides must speak the same one.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 4;
 
 /// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
 pub const MOST_ROWS: u64 = 1 << 32;
@@ -31,8 +32,11 @@ pub struct Pass {
     pub schema: Digest,
     /// Features in a row.
     pub width: usize,
-    /// Strata.
+    /// Strata, each facet of each of them counted as one.
     pub strata: usize,
+    /// What divides the strata of the schema into these.
+    #[serde(default, skip_serializing_if = "Facets::is_empty")]
+    pub facets: Facets,
     /// The work itself.
     pub work: Work,
 }
@@ -79,9 +83,9 @@ pub(crate) enum Answer {
 impl Pass {
     /// The pass with this number, over rows of `width` coordinates in `strata` strata of the schema. It belongs to no fit
     /// yet, and no fit absorbs its tally.
-    pub fn new(number: u32, width: usize, strata: usize, work: Work) -> Pass {
-        let (fit, schema) = (FitName::default(), Digest::default());
-        Pass { version: VERSION, number, fit, schema, width, strata, work }
+    pub fn new(number: u32, width: usize, strata: usize, facets: Facets, work: Work) -> Pass {
+        let (fit, schema, strata) = (FitName::default(), Digest::default(), strata * facets.count());
+        Pass { version: VERSION, number, fit, schema, width, strata, facets, work }
     }
 
     /// The same pass as one of a fit, whose schema has this digest.
@@ -96,12 +100,17 @@ impl Pass {
         Origin { fit: self.fit, number: self.number, pass: Digest::of(self.to_json().as_bytes()) }
     }
 
+    /// The strata of the schema whose rows this pass tallies.
+    pub fn schema_strata(&self) -> usize {
+        self.strata / self.facets.count()
+    }
+
     /// The tally of no rows.
     pub fn empty(&self) -> Tally {
         let answer = match &self.work {
             Work::Sums(_) => Answer::Sums(SumTally::empty(self.width)),
             Work::Products => Answer::Products(ProductTally::empty(self.width)),
-            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata, spec.blocks(self.strata))),
+            Work::Moments(spec) => Answer::Moments(MomentTally::empty(spec.width(self.width), self.strata)),
             Work::Clamped(_) => Answer::Moments(MomentTally::sums_only(self.width, self.strata)),
             Work::Marginals(marginals) => Answer::Cells(CellTally::empty(marginals.leaves(self.strata))),
             Work::Cells(cells) => Answer::Cells(CellTally::empty(cells.leaves())),
@@ -127,14 +136,12 @@ impl Pass {
 
     /// The same with the instructions of a level.
     pub(super) fn begin_at(&self, level: Level) -> Tallying<'_> {
-        let grams = match &self.work {
-            Work::Products => vec![Gram::new(2 * self.width, level)],
-            Work::Moments(spec) => {
-                (0..spec.blocks(self.strata)).map(|_| Gram::new(spec.width(self.width), level)).collect()
-            }
-            Work::Sums(_) | Work::Clamped(_) | Work::Marginals(_) | Work::Cells(_) | Work::Grid(_) => Vec::new(),
+        let gram = match &self.work {
+            Work::Products => Some(Gram::new(2 * self.width, level)),
+            Work::Moments(spec) => Some(Gram::new(spec.width(self.width), level)),
+            Work::Sums(_) | Work::Clamped(_) | Work::Marginals(_) | Work::Cells(_) | Work::Grid(_) => None,
         };
-        Tallying { pass: self, tally: self.empty(), grams, level }
+        Tallying { pass: self, tally: self.empty(), gram, level }
     }
 
     /// Reads a pass from its JSON, refusing another version.
@@ -160,14 +167,15 @@ impl Pass {
                 let plane = |vectors: &Vec<Vec<i32>>| {
                     !vectors.is_empty() && vectors.len() <= self.width && vectors.iter().all(|v| v.len() == self.width)
                 };
-                spec.fit(self.width) && spec.plane.as_ref().is_none_or(plane)
+                spec.centre.len() == self.width && spec.plane.as_ref().is_none_or(plane)
             }
             Work::Clamped(spec) => spec.centre.len() == self.width,
             Work::Marginals(marginals) => marginals.fit(self.width, self.strata),
             Work::Cells(cells) => cells.fit(self.width, self.strata),
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
-        self.width > 0 && self.strata > 0 && work
+        let facets = self.facets.fit(self.width) && self.strata.is_multiple_of(self.facets.count());
+        self.width > 0 && self.strata > 0 && facets && work
     }
 
     /// The pass as JSON.
@@ -185,8 +193,8 @@ fn other_version(version: u32) -> Error {
 pub struct Tallying<'a> {
     pass: &'a Pass,
     tally: Tally,
-    /// The products so far, in the order in which they are computed; of each stratum where they are summed apart.
-    grams: Vec<Gram>,
+    /// The products so far, in the order in which they are computed.
+    gram: Option<Gram>,
     level: Level,
 }
 
@@ -197,11 +205,21 @@ impl Tallying<'_> {
     /// If `codes` has another width than the pass: a mistake of the program, not of a row.
     pub fn add(&mut self, codes: &Codes) {
         assert_eq!(codes.width(), self.pass.width, "tally: rows as wide as the pass");
+        let pass = self.pass;
+        if pass.facets.is_empty() {
+            self.add_divided(codes);
+        } else {
+            pass.facets.divide(codes, |part| self.add_divided(part));
+        }
+    }
+
+    /// Adds rows whose strata are those of the pass.
+    fn add_divided(&mut self, codes: &Codes) {
         self.tally.rows += codes.rows() as u64;
-        match (&mut self.tally.answer, &self.pass.work, self.grams.as_mut_slice()) {
+        match (&mut self.tally.answer, &self.pass.work, &mut self.gram) {
             (Answer::Sums(sums), Work::Sums(spec), _) => sums.add(codes, spec, self.level),
-            (Answer::Products(products), _, [gram]) => products.add(codes, gram, self.level),
-            (Answer::Moments(moments), Work::Moments(spec), grams) => moments.add(codes, spec, grams, self.level),
+            (Answer::Products(products), _, Some(gram)) => products.add(codes, gram, self.level),
+            (Answer::Moments(moments), Work::Moments(spec), Some(gram)) => moments.add(codes, spec, gram, self.level),
             (Answer::Moments(sums), Work::Clamped(spec), _) => sums.add_clamped(codes, spec, self.level),
             (Answer::Cells(counts), Work::Marginals(marginals), _) => {
                 marginals.add(codes, self.pass.strata, &mut counts.leaves, self.level);
@@ -214,16 +232,10 @@ impl Tallying<'_> {
 
     /// The tally of all rows that were added.
     pub fn finish(mut self) -> Tally {
-        let entries = match &self.pass.work {
-            Work::Moments(spec) => spec.width(self.pass.width) * (spec.width(self.pass.width) + 1) / 2,
-            _ => 0,
-        };
-        for (block, gram) in std::mem::take(&mut self.grams).into_iter().enumerate() {
-            match &mut self.tally.answer {
-                Answer::Products(products) => products.take(gram),
-                Answer::Moments(moments) => gram.add_to(&mut moments.products[block * entries..(block + 1) * entries]),
-                Answer::Sums(_) | Answer::Cells(_) => {}
-            }
+        match (&mut self.tally.answer, self.gram.take()) {
+            (Answer::Products(products), Some(gram)) => products.take(gram),
+            (Answer::Moments(moments), Some(gram)) => gram.add_to(&mut moments.products),
+            _ => {}
         }
         self.tally
     }

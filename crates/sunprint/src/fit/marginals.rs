@@ -1,0 +1,244 @@
+//! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
+
+use super::attune::Ground;
+use super::cells::MeasureStage;
+use super::noted::short;
+use super::weighed::{Counted, Known, weigh};
+use super::{Fit, Stage};
+use crate::error::Result;
+use crate::math::rounding::nearest_shares;
+use crate::model::{Evidence, Noisy, Piece, Target, ValueEvidence, Wanted};
+use crate::plan::{CELLS, as_float, counted};
+use crate::privacy::{Charge, Privacy, Sensitive};
+use crate::schema::{Block, Form};
+use crate::tally::codes::{Q, below_value};
+use crate::tally::{Answer, Histogram, Marginals};
+
+/// Columns with at most so many values have a cell for each.
+const MOST_VALUES: u64 = 40;
+/// Other columns have [`CELLS`] between so many standard deviations on both sides of the mean, and one more for each bound
+/// and for what lies beyond the deviations.
+const REACH: f64 = 4.0;
+/// Twice as far so often is beyond every bound: the least reach is 16 codes, and 16 · 2¹² = 65,536.
+const DOUBLINGS: u32 = 13;
+/// A stratum's own counts are used where their error is below this part of its rows.
+const TRUSTED: f64 = 0.2;
+/// Where more of the values are missing, the moments say too little of the others.
+const MOST_ABSENT: f64 = 0.5;
+/// A stratum with a smaller part of the rows need not be trusted for the others to be.
+const SMALL: f64 = 0.05;
+
+impl Fit {
+    /// Which cells are counted.
+    pub(super) fn histograms(&self, means: &[f64], variances: &[f64]) -> Marginals {
+        let of = |block: &Block| match block.form {
+            _ if !counted(&self.schema, block) => None,
+            Form::Line => {
+                let (at, absence) = (block.start, block.absence);
+                let edges = match self.values_of(block) {
+                    Some(values) => (1..values).map(|value| below_value(value, values)).collect(),
+                    None => range_edges(means[at], variances[at].max(0.0).sqrt()),
+                };
+                Some(Histogram::Line { at, edges, absence })
+            }
+            Form::OneHot => Some(Histogram::Hot { at: block.start, len: block.len }),
+            Form::Circle => None,
+        };
+        Marginals { histograms: self.schema.blocks().iter().filter_map(of).collect() }
+    }
+
+    /// How many values a column has, where they are few and lie at equal distances.
+    fn values_of(&self, block: &Block) -> Option<u64> {
+        self.schema.columns[block.column].kind.values().filter(|values| (2..=MOST_VALUES).contains(values))
+    }
+
+    /// Pass 3: noisy counts of every cell; what they ask of the rows is kept for the end.
+    pub(super) fn absorb_marginals(
+        &mut self,
+        answer: Sensitive<Answer>,
+        spec: &Marginals,
+        charge: Charge,
+        mut measure: MeasureStage,
+    ) -> Result<Stage> {
+        let counts = answer.map(|answer| match answer {
+            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
+            _ => Vec::new(),
+        });
+        let columns = spec.histograms.len();
+        let noise = count_noise(columns, &charge);
+        let counts = self.kernel.histograms("marginals", counts, columns as u64, charge)?.into_inner();
+        let strata = self.strata();
+        self.note_values(spec, &counts, noise);
+        let mut histograms = spec.histograms.iter();
+        let mut rest = counts.as_slice();
+        for (number, block) in self.schema.blocks().into_iter().enumerate() {
+            if !counted(&self.schema, &block) {
+                measure.targets.push(Target::default());
+                continue;
+            }
+            let Some(histogram) = histograms.next() else { continue };
+            let (mine, others) = rest.split_at(histogram.size(strata));
+            rest = others;
+            let rows = self.rows as f64;
+            let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise, rows };
+            let target = match self.evidence.categories(number, &self.schema) {
+                Some(shares) if block.form == Form::OneHot => categories(&shares),
+                _ => target(&counts, measure.ground.as_ref(), known(&self.evidence, block.start)),
+            };
+            measure.targets.push(target);
+        }
+        Ok(Stage::Measure(Box::new(measure)))
+    }
+}
+
+impl Fit {
+    /// Counts as they were released, and what they say of the moments.
+    fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64) {
+        let (rows, strata) = (self.rows as f64, self.strata());
+        let mut rest = counts;
+        let counted = (self.schema.blocks().into_iter().enumerate()).filter(|(_, block)| counted(&self.schema, block));
+        for ((number, _), histogram) in counted.zip(&spec.histograms) {
+            let (mine, others) = rest.split_at(histogram.size(strata));
+            rest = others;
+            self.evidence.values.push(value_evidence(number, histogram, mine, noise / rows, rows));
+        }
+        self.evidence.notice_clipping(&self.schema);
+    }
+}
+
+/// Counts of a block as they were released, all strata together.
+fn value_evidence(block: usize, histogram: &Histogram, counts: &[i64], noise: f64, rows: f64) -> ValueEvidence {
+    let cells = histogram.cells().max(1);
+    let mut parts = vec![0.0; cells];
+    for stratum in counts.chunks_exact(cells) {
+        parts.iter_mut().zip(stratum).for_each(|(part, &count)| *part += count as f64 / rows);
+    }
+    let edges = match histogram {
+        Histogram::Line { edges, .. } => edges.clone(),
+        Histogram::Hot { .. } | Histogram::Tree(_) => Vec::new(),
+    };
+    let noise = noise * (counts.len() as f64 / cells as f64).sqrt();
+    parts.iter_mut().for_each(|part| *part = short(*part, noise));
+    ValueEvidence { block, edges, parts, noise }
+}
+
+/// Edges around a mean, further and further apart beyond the deviations, and for the two bounds.
+///
+/// The deviation may have been measured too small, and tails may be long: with one cell between the deviations and a far
+/// bound, nobody could say whether its rows stand near or far. So beyond them every cell reaches twice as far from the mean
+/// as the one before it.
+fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
+    let q = f64::from(Q);
+    let (low, high) = ((mean - REACH * deviation).max(0.0), (mean + REACH * deviation).min(1.0));
+    let step = (high - low).max(0.0) / f64::from(CELLS);
+    let reach = (REACH * deviation).max(f64::from(CELLS) / (2.0 * q));
+    let inner = (0..=CELLS).map(|i| low + f64::from(i) * step);
+    let outer = (1..DOUBLINGS).map(|i| reach * f64::from(i).exp2()).flat_map(|far| [mean - far, mean + far]);
+    let inside = inner.chain(outer).map(|edge| (edge * q).round()).filter(|edge| (2.0..q).contains(edge));
+    let mut edges: Vec<u16> = inside.map(|edge| edge as u16).chain([1, Q]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// The standard deviation of one noisy count: `Lap_Z(2m/ε)`, or the Gaussian with `σ² = m/ρ`.
+pub(super) fn count_noise(columns: usize, charge: &Charge) -> f64 {
+    let (columns, amount) = (columns as f64, as_float(&charge.amount()));
+    match charge.privacy() {
+        Privacy::Pure => std::f64::consts::SQRT_2 * 2.0 * columns / amount,
+        Privacy::Concentrated => (columns / amount).sqrt(),
+    }
+}
+
+/// Noisy counts of one column, and what they are counts of.
+#[derive(Clone, Copy)]
+struct Counts<'a, T> {
+    histogram: &'a Histogram,
+    values: Option<u64>,
+    counts: &'a [T],
+    noise: f64,
+    /// The rows that were counted.
+    rows: f64,
+}
+
+/// What the shares of categories ask of the rows. How they go with strata is left to the model, which has it from the
+/// moments.
+fn categories(shares: &[Noisy]) -> Target {
+    let nearest = nearest_shares(&shares.iter().map(|share| share.value).collect::<Vec<f64>>());
+    let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
+    let wanted = Wanted { pieces: nearest.iter().enumerate().map(piece).collect(), absent: 0.0 };
+    Target { all: Some(wanted), strata: Vec::new() }
+}
+
+/// What noisy counts ask of the rows of one column of numbers, all together and stratum by stratum.
+fn target(counts: &Counts<i64>, ground: Option<&Ground>, known: Option<Known>) -> Target {
+    let Counts { histogram, values, counts, noise, rows } = *counts;
+    let cells = histogram.cells();
+    let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
+    let ask = |counts: &[f64], noise: f64, rows: f64, known: Option<Known>| {
+        wanted(&Counts { histogram, values, counts, noise, rows }, known)
+    };
+    let Histogram::Line { at, .. } = *histogram else { return Target::default() };
+    let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
+    let mut all = vec![0.0; cells];
+    for stratum in &strata {
+        all.iter_mut().zip(*stratum).for_each(|(sum, &count)| *sum += count as f64);
+    }
+    // A stratum with its own shape beside one with the shape of all would be told apart by the difference: all or none
+    // of those that matter.
+    let sums: Vec<f64> = strata.iter().map(|counts| counts.iter().map(|&count| count as f64).sum()).collect();
+    let error = noise * (cells as f64).sqrt();
+    let trusted = |size: f64| error < TRUSTED * size;
+    let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);
+    let own = |s: usize| {
+        let known = ground.and_then(|ground| ground.of_stratum(s, at));
+        trusted(sums[s]).then(|| ask(&floats(strata[s]), noise, sums[s], known))
+    };
+    let own: Vec<Option<Wanted>> = if all_trusted { (0..strata.len()).map(own).collect() } else { Vec::new() };
+    let noise_of_all = noise * (strata.len() as f64).sqrt();
+    Target { all: Some(ask(&all, noise_of_all, rows, known)), strata: own }
+}
+
+/// What sums and moments say of a coordinate.
+fn known(evidence: &Evidence, at: usize) -> Option<Known> {
+    let (mean, variance) = (evidence.moment_mean(at)?, evidence.variance(at)?);
+    let summed = evidence.sum_mean(at);
+    Some(Known { mean: mean.value, mean_noise: mean.noise, summed, variance: Some((variance.value, variance.noise)) })
+}
+
+impl Ground {
+    /// What is known of it in a stratum, where strata have means.
+    fn of_stratum(&self, s: usize, at: usize) -> Option<Known> {
+        let (shift, &mean_noise) = (self.blob.shifts.get(s)?[at], self.stratum_noise.get(s)?);
+        Some(Known { mean: self.means[at] + shift, mean_noise, summed: None, variance: None })
+    }
+}
+
+/// Noisy counts as shares that are not negative and add up to one: the likeliest, given also what is known of mean and
+/// variance, which is known better than from the counts ([`weigh`]).
+fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
+    let Counts { histogram, values, counts, noise, rows } = *counts;
+    let Histogram::Line { edges, absence, .. } = histogram else {
+        return Wanted { pieces: Vec::new(), absent: 0.0 };
+    };
+    let absent = if *absence { (counts[counts.len() - 1] / rows.max(1.0)).clamp(0.0, 1.0) } else { 0.0 };
+    if absent >= 1.0 {
+        // Where everything is missing there is nothing to say of the values.
+        return Wanted { pieces: Vec::new(), absent };
+    }
+    let unit = |code: u16| f64::from(code) / f64::from(Q);
+    let piece = |i: usize| {
+        let (low, high) = match values {
+            Some(values) => (i as f64 / (values - 1) as f64, i as f64 / (values - 1) as f64),
+            None if i == 0 => (0.0, 0.0),
+            None if i == edges.len() => (1.0, 1.0),
+            None => (unit(edges[i - 1]), unit(edges[i])),
+        };
+        Piece { low, high, share: 0.0 }
+    };
+    let mut pieces: Vec<Piece> = (0..=edges.len()).map(piece).collect();
+    let counted = Counted { counts: &counts[..=edges.len()], noise, rows: rows.max(1.0) * (1.0 - absent) };
+    let known = known.filter(|_| absent <= MOST_ABSENT).map(|known| known.of_present(absent));
+    weigh(&mut pieces, &counted, known.as_ref());
+    Wanted { pieces, absent }
+}
