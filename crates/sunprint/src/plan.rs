@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-pub(crate) use shares::{CELLS, counted, most_facets, most_leaves};
+pub(crate) use shares::{CELLS, counted, most_facets, most_leaves, sums_of_strata};
 pub use shares::{Facts, Shares, difficulty};
 
 /// Which algorithm runs.

@@ -5,7 +5,7 @@
 //! the two Gram matrices, which shows about two thirds of the loss: the density attains its bound in the far tails only.
 
 use super::tables::{Neighbours, Purse};
-use super::values::{contrasts, labels, marginals};
+use super::values::{contrasts, cubes as strata_cubes, labels, marginals};
 use super::{Claim, Epsilons, Noise, Run, Side, Trial, open};
 use sunprint::privacy::{Delta, Epsilon, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
 use sunprint::subspace::{MomentLayout, assemble};
@@ -114,11 +114,14 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         trials.push(mean(Neighbours::all_equal(), terms));
         trials.push(short(contrasts(Neighbours::within_a_stratum(), terms, 1)));
         trials.push(contrasts(Neighbours::one_row_strata(), terms, 1));
+        trials.push(tight(strata_cubes(Neighbours::between_strata(), terms, 1)));
+        trials.push(strata_cubes(Neighbours::within_a_stratum(), terms, 1));
         trials.push(short(marginals(Neighbours::opposite_corners(), terms, 2)));
         trials.push(marginals(Neighbours::corners_of_strata(), terms, 2));
         trials.push(short(labels(Neighbours::opposite_corners(), terms)));
         trials.push(labels(Neighbours::one_row_strata(), terms));
     }
+    trials.push(strata_cubes(Neighbours::one_row_strata(), pure, 1));
     trials.push(contrasts(Neighbours::between_strata(), pure, 1));
     trials.push(contrasts(Neighbours::corners_of_strata(), pure, 1));
     trials.push(contrasts(Neighbours::all_equal_in_strata(), pure, 1));
@@ -156,12 +159,23 @@ pub fn centre(pair: Neighbours, terms: Terms, span: u64) -> Trial {
 
 /// Sums by the cube mechanism; `span` is what a sum is said to move by.
 pub(super) fn cube(name: String, exact: [Vec<i64>; 2], terms: Terms, span: u64) -> Trial {
+    cubes(name, exact, 1, terms, span)
+}
+
+/// Sums of blocks, each by a cube of its own; `span` is what they are said to move by together.
+pub(super) fn cubes(name: String, exact: [Vec<i64>; 2], blocks: usize, terms: Terms, span: u64) -> Trial {
     let purse = terms.purse();
+    let width = exact[0].len() / blocks;
     let run = move |noise: Noise, side: Side| {
         let mut kernel = noise.kernel();
         let input = Sensitive::new(pick(&exact, side));
-        let noisy = kernel.cube_sums("sums", input, span, purse.charge()).expect("a charge").into_inner();
-        let away = |from: &[i64]| noisy.iter().zip(from).map(|(z, s)| (z - s).abs()).max().unwrap_or(0) as f64;
+        let noisy = kernel.cube_sums_of_blocks("sums", input, blocks, span, purse.charge()).expect("a charge");
+        let noisy = noisy.into_inner();
+        let away = |from: &[i64]| -> f64 {
+            let blocks = noisy.chunks_exact(width).zip(from.chunks_exact(width));
+            let far = |(z, s): (&[i64], &[i64])| z.iter().zip(s).map(|(z, s)| (z - s).abs()).max().unwrap_or(0) as f64;
+            blocks.map(far).sum()
+        };
         let linear = || {
             noisy
                 .iter()

@@ -1,6 +1,6 @@
 //! The stages that follow the means of strata and the values of columns: contrasts, marginals and labels.
 
-use super::stages::{QUICK, Terms, cube, likelihood, pick, trial};
+use super::stages::{self, QUICK, Terms, cube, likelihood, pick, trial};
 use super::tables::Neighbours;
 use super::{Noise, Side, Trial, open};
 use sunprint::privacy::Sensitive;
@@ -10,12 +10,24 @@ use sunprint::tally::{ClampedSums, Facets, Fork, Forks, Histogram, Marginals, Pa
 
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
-    // A released centre in the middle and a small reach: rows in corners are clamped to the whole of it.
-    let spec = ClampedSums { centre: vec![32_768; pair.width], reach: 1000 };
+    let spec = clamped(&pair);
     let codes = subspace::helmert(pair.strata);
     let exact =
         pair.tallies(&Work::Clamped(spec.clone())).map(|tally| subspace::contrasts(&open::moments(&tally), &codes));
     cube(terms.name("contrasts", &pair), exact, terms, subspace::contrast_span(&spec) / part)
+}
+
+/// A released centre in the middle and a small reach: rows in corners are clamped to the whole of it.
+fn clamped(pair: &Neighbours) -> ClampedSums {
+    ClampedSums { centre: vec![32_768; pair.width], reach: 1000 }
+}
+
+/// The strata's sums one by one, a cube for each; what they move by together is divided by `part`.
+pub fn cubes(pair: Neighbours, terms: Terms, part: u64) -> Trial {
+    let spec = clamped(&pair);
+    let span = 2 * u64::from(spec.reach) / part;
+    let exact = pair.tallies(&Work::Clamped(spec)).map(|tally| open::moments(&tally).stratum_sums.clone());
+    stages::cubes(terms.name("cubes", &pair), exact, pair.strata, terms, span)
 }
 
 /// The values of two columns in every stratum, said to be `histograms` histograms.

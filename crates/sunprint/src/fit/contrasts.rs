@@ -5,12 +5,15 @@
 use super::refined::NO_DIRECTION;
 use super::{Fit, Rest, Stage, scalar_noise};
 use crate::error::Result;
-use crate::plan::as_float;
+use crate::model::SumEvidence;
+use crate::plan::{as_float, sums_of_strata};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::subspace::{Before, Blob, Centre, contrast_span, contrasts, helmert};
 use crate::tally::codes::Q;
 use crate::tally::{Answer, ClampedSums};
 
+/// r where strata are summed by themselves: every row counts whole, about the middle of the bounds.
+pub(super) const HALF: u16 = 1 << 15;
 /// r in deviations of a typical column.
 const REACH: f64 = 1.8;
 /// What the means of strata leave of a column's variance at least.
@@ -40,6 +43,9 @@ impl Fit {
         let (d, strata) = (self.schema.width(), self.strata());
         let Rest { contrasts: charge, measure, .. } = rest;
         let heard = !charge.amount().is_zero();
+        if heard && self.has_stratum_sums() {
+            return self.absorb_stratum_sums(answer, centre, spec, charge, measure);
+        }
         let codes = if heard { helmert(strata) } else { Vec::new() };
         let (sums, sizes) = answer.split(|answer| match answer {
             Answer::Moments(tally) => (contrasts(&tally, &codes), super::blob::stratum_sizes(&tally)),
@@ -62,6 +68,64 @@ impl Fit {
         };
         let blob = self.round_blob(centre, shifts);
         Ok(self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0)))
+    }
+
+    /// Whether strata are summed by themselves: three or more of them.
+    pub(super) fn has_stratum_sums(&self) -> bool {
+        sums_of_strata(self.schema.strata())
+    }
+
+    /// The sums of strata by the cube mechanism, one cube for each: rows about the middle of the bounds, so that a replaced
+    /// row moves the sums of blocks by ‖·‖_∞ of r each, or of 2r within one, whatever their number.
+    ///
+    /// *Means.* A stratum's mean is its sum over its rows. Their common mean is that of the table; around it they are shrunk
+    /// as contrasts are. *Spread.* The total square is that around the middle; what the means explain of it is taken away:
+    /// `E ‖m̂ − ½‖² = ‖m − ½‖² + d σ²` for means with noise of variance σ² in each coordinate.
+    fn absorb_stratum_sums(
+        &mut self,
+        answer: Sensitive<Answer>,
+        centre: &Centre,
+        spec: &ClampedSums,
+        charge: Charge,
+        measure: Charge,
+    ) -> Result<Stage> {
+        let (d, strata, q) = (self.schema.width(), self.schema.strata(), f64::from(Q));
+        let (sums, sizes) = answer.split(|answer| match answer {
+            Answer::Moments(tally) => (tally.stratum_sums.clone(), super::blob::stratum_sizes(&tally)),
+            _ => (Vec::new(), Vec::new()),
+        });
+        self.receipt.remarks.push(ONLY_MEANS.to_string());
+        let span = 2 * u64::from(spec.reach);
+        let noise = contrast_noise(d, span, &charge);
+        let sums = self.kernel.cube_sums_of_blocks("contrasts", sums, strata, span, charge)?.into_inner();
+        let measure = self.stratum_counts(sizes, measure)?;
+        let rows: Vec<f64> = (0..strata).map(|s| measure.rows(s) as f64).collect();
+        let n = self.rows as f64;
+        let all: Vec<f64> =
+            (0..d).map(|j| (0..strata).map(|s| sums[s * d + j] as f64).sum::<f64>() / (n * q)).collect();
+        let all_noise = noise * (strata as f64).sqrt() / (n * q);
+        // What is known of the columns' means before: anything between the bounds, or equal shares.
+        let trust = |j: usize| centre.doubts[j].powi(2) / (centre.doubts[j].powi(2) + all_noise * all_noise);
+        let mean: Vec<f64> = all.iter().enumerate().map(|(j, x)| trust(j) * x).collect();
+        let before = self.before();
+        let open = |j: &usize| before[*j] == Before::Open;
+        let explained: f64 = (0..d).filter(open).map(|j| mean[j] * mean[j] - trust(j) * all_noise * all_noise).sum();
+        let left = (centre.spread - explained.max(0.0)).max(0.05 * centre.spread).max(centre.categories);
+        let centre = Centre { spread: left, ..centre.clone() };
+        let equal = n / strata as f64;
+        let shifts = (0..strata)
+            .map(|s| {
+                let size = rows[s].max(0.1 * equal).max(1.0);
+                let sigma = noise / (size * q);
+                let means: Vec<f64> = (0..d).map(|j| sums[s * d + j] as f64 / (size * q) - mean[j]).collect();
+                shrunk(&means, &before, sigma * sigma, centre.spread / d as f64, n / size - 1.0)
+            })
+            .collect();
+        let units: Vec<f64> = centre.units().iter().zip(&mean).map(|(c, m)| (c + m).clamp(0.0, 1.0)).collect();
+        let told = |j: usize| (before[j] == Before::Open).then_some(units[j]);
+        self.evidence.sums = Some(SumEvidence { means: (0..d).map(told).collect(), noise: all_noise });
+        let blob = self.round_blob(&centre, shifts);
+        Ok(self.blob_done(&blob, units, measure, (Vec::new(), 0.0)))
     }
 
     /// The strata's means from the contrasts: with orthogonal rows, the sums that add up to nothing are

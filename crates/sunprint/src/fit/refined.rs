@@ -3,7 +3,7 @@
 use super::attune::Ground;
 use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{MeasureStage, Space};
-use super::contrasts::contrast_reach;
+use super::contrasts::{HALF, contrast_reach};
 use super::{Fit, Rest, Stage, fixed_point, one_of, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
@@ -70,9 +70,14 @@ impl Fit {
             }
             _ => (Vec::new(), 0),
         });
-        let sum_noise = centre_noise(d, as_float(&centre.amount()), centre.privacy());
         let square_noise = scalar_noise(d as f64 * q * q, as_float(&spread.amount()), spread.privacy());
         let square_sensitivity = d as u128 * u128::from(Q) * u128::from(Q);
+        if centre.amount().is_zero() {
+            let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
+            let centre = Centre::unmeasured(self.rows, &self.before(), *square.get(), square_noise);
+            return self.after_centre(centre, rest);
+        }
+        let sum_noise = centre_noise(d, as_float(&centre.amount()), centre.privacy());
         let sums = self.kernel.cube_sums("centre", sums, u64::from(Q), centre)?;
         let square = self.kernel.scalar("spread", square, square_sensitivity, spread)?;
         self.evidence.sums = Some(self.sum_evidence(&counted, sums.get(), sum_noise));
@@ -83,7 +88,8 @@ impl Fit {
     /// What follows the centre: moments, contrasts, or nothing.
     fn after_centre(&mut self, centre: Centre, mut rest: Rest) -> Result<Stage> {
         if !rest.contrasts.amount().is_zero() {
-            let spec = ClampedSums { centre: centre.codes.clone(), reach: contrast_reach(&centre) };
+            let reach = if self.has_stratum_sums() { HALF } else { contrast_reach(&centre) };
+            let spec = ClampedSums { centre: centre.codes.clone(), reach };
             return Ok(Stage::Contrasts { centre, spec, rest });
         }
         if rest.moments.amount().is_zero() {

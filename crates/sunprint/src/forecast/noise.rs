@@ -3,7 +3,7 @@
 use super::Question;
 use crate::fit::{centre_noise, contrast_reach, scalar_noise};
 use crate::math::zcdp;
-use crate::plan::{CELLS, Shares, Tuning, difficulty};
+use crate::plan::{CELLS, Shares, Tuning, difficulty, sums_of_strata};
 use crate::privacy::Privacy;
 use crate::schema::HOT;
 use crate::subspace::{Before, Centre, MomentLayout, TYPICAL_SPREAD, clip_radius, contrast_span, helmert};
@@ -57,7 +57,17 @@ impl Noise {
         let over = |one: &dyn Fn(f64) -> f64| (centre.doubts.iter().map(|&x| one(x).powi(2)).sum::<f64>() / d).sqrt();
         let first = over(&|doubt| doubt);
         let distribution = (shares.marginals > 0).then(|| distribution_noise(question, shares));
-        let stratum_mean = (shares.contrasts > 0).then(|| first.hypot(contrast_noise(question, shares, &centre)));
+        let by_themselves = shares.contrasts > 0 && sums_of_strata(question.strata);
+        let stratum_mean = (shares.contrasts > 0).then(|| match by_themselves {
+            true => together(stratum_sum_noise(question, shares), typical_variance.sqrt()),
+            false => first.hypot(contrast_noise(question, shares, &centre)),
+        });
+        // All strata together: the mean of k numbers with as much noise as each of them.
+        let first = if by_themselves {
+            together(stratum_sum_noise(question, shares) / (question.strata as f64).sqrt(), first)
+        } else {
+            first
+        };
         if shares.moments == 0 {
             // What Centre::read draws towards the typical spread keeps an error smaller than either.
             let open = question.lines as f64;
@@ -95,6 +105,11 @@ pub(super) fn first_release(question: &Question, shares: &Shares) -> (Vec<Before
         return (before.clone(), Centre::read(question.rows, &before, &[], 0, 0.0, 0.0));
     }
     let d = open as f64;
+    if shares.centre == 0 {
+        let noise = scalar_noise(d * q * q, amount(question, shares.spread).0, amount(question, shares.spread).1);
+        let square = 4.0 * n * q * q * d * TYPICAL_SPREAD;
+        return (before.clone(), Centre::unmeasured(question.rows, &before, square as i128, noise));
+    }
     let (centre, privacy) = amount(question, shares.centre);
     let sum_noise = centre_noise(open, centre, privacy);
     let square_noise = scalar_noise(d * q * q, amount(question, shares.spread).0, privacy);
@@ -105,6 +120,13 @@ pub(super) fn first_release(question: &Question, shares: &Shares) -> (Vec<Before
     let square = 4.0 * n * q * q * d * (TYPICAL_SPREAD + 0.04);
     let centre = Centre::read(question.rows, &before, &sums, square as i128, sum_noise, square_noise);
     (before, centre)
+}
+
+/// The noise in the mean of one of k equal strata that are summed by themselves, about the middle of the bounds: the cube
+/// mechanism with span Q over n/k rows.
+fn stratum_sum_noise(question: &Question, shares: &Shares) -> f64 {
+    let (amount, privacy) = amount(question, shares.contrasts);
+    centre_noise(question.width, amount, privacy) * question.strata as f64 / (question.rows as f64 * f64::from(Q))
 }
 
 /// What the contrasts leave of the difference between a stratum's mean and that of all rows.

@@ -57,9 +57,21 @@ impl Facts {
     /// The moments measure d² numbers at once, the contrasts of k strata (k − 1) d: with few strata these are heard long
     /// before the moments are. The limits were set by eye, from a few
     /// runs on real tables: see `docs/shares.md`.
+    ///
+    /// With more strata the means come as sums of each stratum by itself, whose noise does not grow with their number. The
+    /// moments bring such means too, with noise `√(2(p+1)) R/(ε₁ t_L n/k)` for clip radius `C² = κ d v`, `R = 1.25 C²`,
+    /// `t_L² = 0.15 C²`: in deviations √v of a typical column that is `3.2 √(2 d κ d)/(ε₁ n/k)`. Where it is larger than
+    /// these deviations, strata cannot be told apart by the moments, and means are taken instead.
     pub fn few_rows(&self) -> bool {
         let limit = if (2..=3).contains(&self.strata) { 0.008 } else { 0.05 };
-        self.difficulty() > limit
+        self.difficulty() > limit || self.means_drown()
+    }
+
+    /// Whether the moments would leave the means of four strata or more in their noise.
+    fn means_drown(&self) -> bool {
+        let (d, k) = (self.width as f64, self.strata as f64);
+        let noise = 3.2 * (2.0 * d * 2.2 * d).sqrt() * k / (0.6 * self.epsilon * self.rows as f64);
+        (4..=MOST_CONTRASTS).contains(&self.strata) && noise > DROWNED
     }
 }
 
@@ -130,7 +142,9 @@ const LABELS_OF_MANY: f64 = 0.24;
 const LEAST_MARGINALS_OF_MANY: f64 = 0.25;
 const MEASURE_OF_MANY: f64 = 0.04;
 /// More strata have no contrasts: they would be noise.
-const MOST_CONTRASTS: usize = 16;
+const MOST_CONTRASTS: usize = 64;
+/// Means drown where their noise is so many deviations of a column.
+const DROWNED: f64 = 1.3;
 
 impl Shares {
     /// What the shares add up to.
@@ -189,6 +203,11 @@ impl Shares {
 
     fn for_few_rows(facts: &Facts) -> Shares {
         let (strata, contrasts) = (facts.strata > 1, (2..=MOST_CONTRASTS).contains(&facts.strata));
+        if sums_of_strata(facts.strata) {
+            // The sums of strata say where the centre is, too.
+            let spread = if facts.lines == 0 { 0 } else { 600 };
+            return Shares { spread, contrasts: 8_400 + 600 - spread, measure: 1_000, ..Shares::default() };
+        }
         let spread = if facts.lines == 0 { 0 } else { 600 };
         let contrasts = if contrasts { 2_800 } else { 0 };
         let measure = if strata { 800 } else { 0 };
@@ -268,7 +287,7 @@ impl Shares {
                 format!("the budget shares add up to {sum} ten-thousandths and must add up to {}", Shares::WHOLE),
             ));
         }
-        let open = facts.lines == 0 || centre > 0 && spread > 0;
+        let open = facts.lines == 0 || (centre > 0 || sums_of_strata(facts.strata) && contrasts > 0) && spread > 0;
         let strata = facts.strata == 1 || measure > 0;
         let either = moments == 0 || contrasts == 0;
         if !open || !strata || !either {
@@ -320,6 +339,12 @@ fn most_counts(schema: &Schema) -> usize {
 pub(crate) fn most_leaves(rows: u64, noise: f64, trees: usize) -> usize {
     let rows_for_noise = if trees > 1 { ROWS_FOR_NOISE_OF_SEVERAL } else { ROWS_FOR_NOISE };
     (rows as f64 / (rows_for_noise * noise)).clamp(2.0, MOST_LEAVES) as usize
+}
+
+/// Whether so many strata are summed one by one where rows are few, without a centre first. Two of them are measured against
+/// one another, with half the noise.
+pub(crate) fn sums_of_strata(strata: usize) -> bool {
+    (3..=MOST_CONTRASTS).contains(&strata)
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.

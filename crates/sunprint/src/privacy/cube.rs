@@ -1,6 +1,6 @@
 //! The cube mechanism: integer sums whose every coordinate moves by at most a span, with noise spread like the cube.
 //!
-//! Proof: docs/proofs.md, Lemma 8; docs/proofs.md, Lemma 9.
+//! Proof: docs/proofs.md, Lemma 8; docs/proofs.md, Lemma 9; docs/proofs.md, Lemma 28.
 //!
 //! # Input
 //! d integer sums; replacing one row moves each of them by at most `span` (Q).
@@ -35,7 +35,7 @@ use super::laplace::Laplace;
 use super::ratio::Ratio;
 use super::scale::{Sampler, clamp_to_i64, round_up};
 use super::sensitive::{Released, Sensitive};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 impl Kernel {
     /// Releases sums each of which moves by at most `span` when one row is replaced. See the module for the proof.
@@ -49,10 +49,34 @@ impl Kernel {
         span: u64,
         charge: Charge,
     ) -> Result<Released<Vec<i64>>> {
+        self.cube_sums_of_blocks(stage, sums, 1, span, charge)
+    }
+
+    /// The same for rows that are divided into blocks, each of which has its own d sums: a replaced row moves the sums of
+    /// blocks by ‖·‖_∞ that add up to at most `span`, for it leaves one block and enters another, or changes within one.
+    ///
+    /// The blocks' noise is independent, so `Σ_s ‖a_s‖_∞/b ≤ span/b ≤ ε` for all of them together. Concentrated: a change
+    /// within one block has ‖·‖₂² ≤ d·span², one of two blocks by x and y with x + y ≤ span has d (x² + y²), no more.
+    ///
+    /// # Errors
+    /// As above, and [`crate::error::Kind::Protocol`] where sums are not as many in every block.
+    pub fn cube_sums_of_blocks(
+        &mut self,
+        stage: &str,
+        sums: Sensitive<Vec<i64>>,
+        blocks: usize,
+        span: u64,
+        charge: Charge,
+    ) -> Result<Released<Vec<i64>>> {
         Kernel::admit(&charge, u128::from(span))?;
         let mut sums = sums.open();
-        let d = sums.len().max(1) as u64;
-        let sensitivity = format!("each of {d} sums by at most {span}");
+        if blocks == 0 || !sums.len().is_multiple_of(blocks) {
+            return Err(Error::new(Kind::Protocol, "there are not as many sums in every block"));
+        }
+        let width = (sums.len() / blocks).max(1);
+        let d = width as u64;
+        let divided = if blocks > 1 { format!(" in {blocks} blocks, together") } else { String::new() };
+        let sensitivity = format!("each of {d} sums{divided} by at most {span}");
         match charge.privacy() {
             Privacy::Pure => {
                 let amount = charge.amount();
@@ -61,7 +85,7 @@ impl Kernel {
                 let noise = format!("cube, scale {scale}");
                 if let Some(mut coins) = self.spend(Entry { stage, mechanism: "cube", sensitivity, noise }, &charge)? {
                     let laplace = Laplace::new(scale);
-                    add_cube_noise(&laplace, &mut coins, &mut sums);
+                    sums.chunks_mut(width).for_each(|sums| add_cube_noise(&laplace, &mut coins, sums));
                 }
             }
             Privacy::Concentrated => {

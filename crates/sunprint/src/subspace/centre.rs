@@ -38,6 +38,9 @@ pub struct Centre {
 /// A spread that is typical of real tables, per column: columns fill about a seventh of their bounds.
 pub const TYPICAL_SPREAD: f64 = 0.02;
 
+/// The deviation of a number that may be anywhere between its bounds.
+const FLAT: f64 = 0.29;
+
 impl Centre {
     /// Reads the released sums of the open coordinates. `sum_noise` is the standard deviation of one noisy sum,
     /// `square_noise` that of the noisy square, both in integer units.
@@ -82,6 +85,16 @@ impl Centre {
         }
         let open = before.iter().map(|before| *before == Before::Open).collect();
         Centre { codes, doubts, open, spread: spread + categories, categories, spread_noise }
+    }
+
+    /// What is known where no sum was measured: the middle of the bounds. The spread is that around the middle, so far.
+    pub fn unmeasured(rows: u64, before: &[Before], square: i128, square_noise: f64) -> Centre {
+        let open = before.iter().filter(|before| **before == Before::Open).count();
+        let middle = (rows as f64 * f64::from(Q) / 2.0) as i64;
+        let read = Centre::read(rows, before, &vec![middle; open], square, 0.0, square_noise);
+        let doubt = |(doubt, before): (&f64, &Before)| if *before == Before::Open { FLAT } else { *doubt };
+        let doubts = read.doubts.iter().zip(before).map(doubt).collect();
+        Centre { doubts, ..read }
     }
 
     /// The centre in units.
