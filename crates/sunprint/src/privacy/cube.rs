@@ -163,6 +163,40 @@ mod tests {
         }
     }
 
+    /// The norm of each of three blocks has the law of one cube of its own width, whatever the others are; that of all of
+    /// them together, as one cube of three times the width would have it, is noticed.
+    #[test]
+    fn every_block_has_a_cube_of_its_own() {
+        use super::super::{Budget, Sensitive};
+        let (d, blocks, span) = (2, 3, 40);
+        let norms = |law: usize, seed: u64| {
+            let side = |m: i32| if m < 0 { 0.0 } else { f64::from(2 * m + 1).powi(law as i32) };
+            let weight = |m: i32| (side(m) - side(m - 1)) * (-f64::from(m) / 40.0).exp();
+            let norm: f64 = (0..8_000).map(weight).sum();
+            let law: Vec<(i128, f64)> = (0..8_000).map(|m| (i128::from(m), weight(m) / norm)).collect();
+            let mut kernel = Kernel::seeded(seed);
+            let draws = (0..20_000).flat_map(|_| {
+                let [charge] = Budget::pure("1".parse().unwrap()).split([1]).unwrap();
+                let sums = Sensitive::new(vec![0; d * blocks]);
+                let noisy = kernel.cube_sums_of_blocks("sums", sums, blocks, span, charge).unwrap().into_inner();
+                noisy.chunks(d).map(|z| z.iter().map(|z| i128::from(z.abs())).max().unwrap()).collect::<Vec<_>>()
+            });
+            cells(&law, draws)
+        };
+        assert_eq!(norms(d, 420), Verdict::Accepted);
+        assert_eq!(norms(d * blocks, 421), Verdict::Rejected);
+    }
+
+    #[test]
+    fn blocks_that_are_not_alike_are_refused() {
+        use super::super::{Budget, Sensitive};
+        for (sums, blocks) in [(5, 2), (4, 0)] {
+            let [charge] = Budget::pure("1".parse().unwrap()).split([1]).unwrap();
+            let refused = Kernel::quiet().cube_sums_of_blocks("sums", Sensitive::new(vec![0; sums]), blocks, 9, charge);
+            assert_eq!(refused.unwrap_err().kind(), Kind::Protocol);
+        }
+    }
+
     /// In two dimensions all the cells of the square ‖z‖_∞ ≤ 2: given its norm, z is uniform on the shell.
     #[test]
     fn every_point_of_the_plane_has_its_probability() {
