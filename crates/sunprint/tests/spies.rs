@@ -205,12 +205,12 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
             // Entries of the contrasts are at most 1024; a row that is clamped to the reach leaves with one sign and
             // comes back with the other.
             let Work::Clamped(ClampedSums { reach, .. }) = pass.work else { panic!("contrasts are of clamped rows") };
-            // From three strata on each is summed by itself: a row leaves one block and enters another, by the reach each.
+            // From four strata on each is summed by itself: a row leaves one block and enters another, by the reach each.
             let (entries, span) = match strata {
-                2 => (WIDTH, 2 * 1024 * u64::from(reach)),
+                2 | 3 => ((strata - 1) * WIDTH, 2 * 1024 * u64::from(reach)),
                 _ => (WIDTH, 2 * u64::from(reach)),
             };
-            let divided = if strata > 2 { format!(" in {strata} blocks, together") } else { String::new() };
+            let divided = if strata > 3 { format!(" in {strata} blocks, together") } else { String::new() };
             assert_eq!(spent.sensitivity, format!("each of {entries} sums{divided} by at most {span}"));
             let (entries, span) = (entries as f64, span as f64);
             let need = if pure { (span / amount).max(2.0 * entries) } else { entries * span * span / (2.0 * amount) };

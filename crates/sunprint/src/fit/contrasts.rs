@@ -70,7 +70,7 @@ impl Fit {
         Ok(self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0)))
     }
 
-    /// Whether strata are summed by themselves: three or more of them.
+    /// Whether strata are summed by themselves: four or more of them.
     pub(super) fn has_stratum_sums(&self) -> bool {
         sums_of_strata(self.schema.strata())
     }

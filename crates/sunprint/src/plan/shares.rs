@@ -341,10 +341,10 @@ pub(crate) fn most_leaves(rows: u64, noise: f64, trees: usize) -> usize {
     (rows as f64 / (rows_for_noise * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
-/// Whether so many strata are summed one by one where rows are few, without a centre first. Two of them are measured against
-/// one another, with half the noise.
+/// Whether so many strata are summed one by one where rows are few, without a centre first. Fewer are measured against
+/// one another: two of them with half the noise, three with about as much.
 pub(crate) fn sums_of_strata(strata: usize) -> bool {
-    (3..=MOST_CONTRASTS).contains(&strata)
+    (4..=MOST_CONTRASTS).contains(&strata)
 }
 
 /// `d/(εn)`: how hard a table is. Below a thousandth nearly everything can be found, above a tenth nearly nothing.
