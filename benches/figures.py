@@ -82,12 +82,18 @@ def correlations(numbers):
 
 
 def place(real, synthetic):
-    """The largest difference of the means of a column, in units of the bounds, or of the shares of a category."""
+    """The largest difference of the means of a numeric column, in units of the bounds."""
     apart = []
     for name, (ours, missing) in real.places.items():
         theirs, gone = synthetic.places[name]
         if not missing.all() and not gone.all():
             apart.append(abs(ours[~missing].mean() - theirs[~gone].mean()))
+    return float(max(apart)) if apart else None
+
+
+def share(real, synthetic):
+    """The largest difference of the shares of a category, the label's and what is missing included."""
+    apart = []
     for name, (ours, width) in real.categories.items():
         shares = [np.bincount(of, minlength=width) / max(len(of), 1) for of in (ours, synthetic.categories[name][0])]
         apart.append(np.abs(shares[0] - shares[1]).max())
@@ -104,6 +110,7 @@ def compared(real, synthetic):
         "variation": variation(real, synthetic),
         "correlation": correlation(real, synthetic),
         "place": place(real, synthetic),
+        "share": share(real, synthetic),
     }
 
 

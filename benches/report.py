@@ -15,12 +15,13 @@ COLUMNS = {
     "variation": ("TV", 4),
     "correlation": ("corr", 3),
     "place": ("worst mean", 4),
+    "share": ("worst share", 4),
     "logistic": ("logistic", 3),
     "forest": ("forest", 3),
     "svm": ("SVM", 3),
 }
 # Of these the largest of all fits is shown: a curator has one fit.
-WORST = ("place",)
+WORST = ("place", "share")
 FLOOR, CEILING = "two real halves", "uniform noise"
 
 
