@@ -134,7 +134,7 @@ impl Fit {
             let blob = if self.plan.method == Method::Gaussian {
                 plain_blob(&covariance)
             } else {
-                Blob::of(&covariance, &self.plan.tuning, true)
+                Blob::of(&covariance, &self.plan.tuning)
             };
             let origin = origin(&units, &covariance.offset, &[]);
             let spectrum = (covariance.eigen.values, covariance.edge);
@@ -166,9 +166,7 @@ impl Fit {
 
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
-        // Where values are counted, rows are many: what is below the edge then does more harm to the correlations than good.
-        let below_edge = marginals.amount().is_zero();
-        let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning, below_edge));
+        let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning));
         let strata = self.strata();
         let texture = match &blob {
             Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),

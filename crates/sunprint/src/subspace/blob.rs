@@ -6,7 +6,6 @@
 use super::covariance::Covariance;
 use crate::math::cholesky::Cholesky;
 use crate::math::eigen;
-use crate::math::rounding::nearest_shares;
 use crate::math::vector::dot;
 use crate::plan::Tuning;
 use serde::{Deserialize, Serialize};
@@ -49,7 +48,7 @@ const LEAST_OWN: f64 = 0.1;
 impl Blob {
     /// What the covariance says.
     ///
-    /// *Directions.* `√λ̃_i v_i` over what clears the edge, and what is guessed below it if that is wished for.
+    /// *Directions.* `√λ̃_i v_i` over what clears the edge.
     ///
     /// *Own variances.* `Σ̂_jj` less the directions, shrunk towards what is common to all coordinates.
     ///
@@ -58,15 +57,10 @@ impl Blob {
     /// direction of variance w a mean keeps the fraction `γ w/(γ w + σ²)` (Wiener's filter), with γ from the data,
     /// `γ tr Σ = max(‖δ‖² − d σ², 0)`. Along a direction in which the k means together stand no further apart than noise
     /// would put them, `S = Σ_s δ_s²/σ_s² ≤ k − 1`, they keep nothing, and else the part `1 − (k − 1)/S`.
-    pub fn of(covariance: &Covariance, tuning: &Tuning, below_edge: bool) -> Blob {
+    pub fn of(covariance: &Covariance, tuning: &Tuning) -> Blob {
         let (d, vectors) = (covariance.width, &covariance.eigen.vectors);
         let known = covariance.above_edge(tuning.edge_margin).min(d);
-        let mut values: Vec<f64> = (0..known).map(|i| covariance.shrunk(i)).collect();
-        let unheard = covariance.trace - values.iter().sum::<f64>();
-        if below_edge && unheard > MOSTLY * covariance.trace {
-            values.extend(guessed(&covariance.eigen.values[known..], unheard, covariance.trace));
-        }
-        let known = values.len();
+        let values: Vec<f64> = (0..known).map(|i| covariance.shrunk(i)).collect();
         let spread: Vec<f64> =
             (0..d).map(|j| (0..known).map(|i| values[i] * vectors[i][j] * vectors[i][j]).sum()).collect();
         let rest: Vec<f64> = covariance.diagonal.iter().zip(&spread).map(|(all, known)| all - known).collect();
@@ -252,35 +246,6 @@ impl Blob {
     }
 }
 
-/// Directions below the edge are guessed where more than this part of the variance is unheard: else they are mostly noise.
-const MOSTLY: f64 = 0.5;
-/// They get at most this part of the variance that those above it leave: the rest is each coordinate's own.
-const GUESSED: f64 = 0.8;
-/// A guessed direction has at least this part of all variance: smaller ones are not worth drawing.
-const LEAST_GUESSED: f64 = 0.01;
-
-/// Variances along directions of which none clears the edge, from eigenvalues in descending order: `unheard` is the
-/// variance that is left for them and for the coordinates' own.
-///
-/// A single one of them cannot be told from noise. Together they can be better than nothing: where the table varies along
-/// many directions a little below the edge, the leading ones lean towards these. The truth has no negative eigenvalue and
-/// a trace that is known well, so the measured matrix is moved to the nearest one of that kind, which is no further from
-/// the truth than it was: eigenvalues become `max(λ̂ − c, 0)`, with the c that gives them the right sum.
-fn guessed(below: &[f64], unheard: f64, trace: f64) -> Vec<f64> {
-    let whole = GUESSED * unheard;
-    let positive: Vec<f64> = below.iter().copied().take_while(|value| *value > 0.0).collect();
-    if whole <= 0.0 || positive.is_empty() {
-        return Vec::new();
-    }
-    let moved = if positive.iter().sum::<f64>() > whole {
-        let parts: Vec<f64> = positive.iter().map(|value| value / whole).collect();
-        nearest_shares(&parts).into_iter().map(|part| part * whole).collect()
-    } else {
-        positive
-    };
-    moved.into_iter().take_while(|value| *value >= LEAST_GUESSED * trace).collect()
-}
-
 /// The coordinates' own variances, from noisy ones.
 ///
 /// Empirical Bayes as for the column means: the leftovers of d columns have a common mean, known to `σ = noise/√d`, and
@@ -296,36 +261,4 @@ fn leftover(left: &[f64], noise: f64) -> Vec<f64> {
     let between = (seen - noise * noise).max(0.0);
     let keep = between / (between + noise * noise).max(f64::MIN_POSITIVE);
     left.iter().map(|x| (common + keep * (x - measured)).max(LEAST_OWN * common)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// What is guessed is no more than was measured, no more than there is, in the same order, and worth drawing.
-        #[test]
-        fn guesses_stay_within_what_is_left(
-            mut values in prop::collection::vec(-1.0_f64..1.0, 0..40),
-            unheard in -1.0_f64..4.0,
-            heard in 0.0_f64..4.0,
-        ) {
-            values.sort_by(|a, b| b.total_cmp(a));
-            let trace = unheard + heard;
-            let found = guessed(&values, unheard, trace);
-            prop_assert!(found.len() <= values.len() && found.iter().zip(&values).all(|(x, value)| *x <= value + 1e-9));
-            prop_assert!(found.iter().sum::<f64>() <= GUESSED * unheard.max(0.0) + 1e-9);
-            prop_assert!(found.is_sorted_by(|a, b| a >= b) && found.iter().all(|x| *x >= LEAST_GUESSED * trace));
-        }
-    }
-
-    /// Every eigenvalue is lowered by the same amount until the sum is right, and small ones are dropped.
-    #[test]
-    fn eigenvalues_are_lowered_until_they_fit() {
-        let found = guessed(&[0.5, 0.4, 0.101, -0.3], 0.75, 1.0);
-        assert!(found.len() == 2 && (found[0] - 0.35).abs() < 1e-9 && (found[1] - 0.25).abs() < 1e-9, "{found:?}");
-        assert_eq!(guessed(&[0.2, 0.1, 0.005], 1.0, 1.0), [0.2, 0.1], "there is room for all of them");
-        assert!(guessed(&[0.2], -0.1, 1.0).is_empty() && guessed(&[-0.2], 0.5, 1.0).is_empty());
-    }
 }
