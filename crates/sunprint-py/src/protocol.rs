@@ -34,7 +34,7 @@ impl Pass {
     fn from_text(py: Python<'_>, pass_: &str, schema: &str) -> PyResult<Pass> {
         let read = || -> Result<Pass> {
             let (pass, schema) = (tally::Pass::from_json(pass_)?, sunprint::schema::Schema::parse(schema, "the pass")?);
-            let shape = (pass.width, pass.schema_strata()) == (schema.width(), schema.strata());
+            let shape = (pass.width, pass.strata) == (schema.width(), schema.strata());
             if !shape || pass.schema != fit::digest_of(&schema) {
                 return Err(Error::new(Kind::Protocol, "the pass and its schema do not belong together"));
             }

@@ -12,7 +12,6 @@ mod attune;
 mod blob;
 mod cells;
 mod contrasts;
-mod facets;
 mod labels;
 mod marginals;
 mod mechanism;
@@ -30,7 +29,7 @@ use crate::privacy::{Budget, Charge, Kernel, Privacy, Sensitive};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::subspace::Centre;
-use crate::tally::{ClampedSums, ClippedMoments, Digest, Facets, FitName, MOST_ROWS, Marginals, Pass, Tally, Work};
+use crate::tally::{ClampedSums, ClippedMoments, Digest, FitName, MOST_ROWS, Marginals, Pass, Tally, Work};
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
@@ -48,8 +47,6 @@ pub struct Fit {
     name: FitName,
     schema_digest: Digest,
     number: u32,
-    /// What divides the strata of the schema, once that is chosen.
-    facets: Facets,
     receipt: Receipt,
     /// What was released of single columns and pairs of them.
     evidence: Evidence,
@@ -59,8 +56,6 @@ pub struct Fit {
 enum Stage {
     /// Default method, pass 1.
     Centre { centre: Charge, spread: Charge, rest: Rest },
-    /// Default method with strata and many rows, a pass before the moments.
-    Facets { centre: Centre, spec: ClippedMoments, charge: Charge, rest: Rest },
     /// Default method, pass 2.
     Moments { centre: Centre, spec: ClippedMoments, rest: Rest },
     /// Default method with few rows, pass 2.
@@ -81,7 +76,6 @@ enum Stage {
 
 /// What the first pass leaves of the budget. A charge of nothing belongs to a stage that does not run.
 struct Rest {
-    facets: Option<Charge>,
     contrasts: Charge,
     moments: Charge,
     marginals: Charge,
@@ -139,11 +133,10 @@ impl Fit {
                 });
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let Shares { centre, spread, facets, contrasts, moments, marginals, measure, labels } = shares;
-                let [centre, spread, facets, contrasts, moments, marginals, measure, labels] =
-                    budget.split([centre, spread, facets, contrasts, moments, marginals, measure, labels])?;
-                let facets = Some(facets).filter(|charge| !charge.amount().is_zero());
-                let rest = Rest { facets, contrasts, moments, marginals, measure, labels };
+                let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = shares;
+                let [centre, spread, contrasts, moments, marginals, measure, labels] =
+                    budget.split([centre, spread, contrasts, moments, marginals, measure, labels])?;
+                let rest = Rest { contrasts, moments, marginals, measure, labels };
                 Stage::Centre { centre, spread, rest }
             }
             Method::Paper => {
@@ -163,16 +156,10 @@ impl Fit {
             }
         };
         let (name, schema_digest) = (FitName::fresh()?, digest_of(schema));
-        let (facets, evidence, schema) = (Facets::default(), Evidence::default(), schema.clone());
-        let mut fit =
-            Fit { schema, plan, rows, kernel, stage, name, schema_digest, number: 1, facets, receipt, evidence };
+        let (evidence, schema) = (Evidence::default(), schema.clone());
+        let mut fit = Fit { schema, plan, rows, kernel, stage, name, schema_digest, number: 1, receipt, evidence };
         fit.skip_centre()?;
         Ok(fit)
-    }
-
-    /// The strata of the fit: those of the schema, or every facet of each.
-    fn strata(&self) -> usize {
-        self.schema.strata() * self.facets.count()
     }
 
     /// The receipt as it stands: the promise first, then what was spent so far.
@@ -191,18 +178,15 @@ impl Fit {
     pub fn next_pass(&self) -> Option<Pass> {
         let work = match &self.stage {
             Stage::Centre { .. } => Work::Sums(self.open_coordinates()),
-            Stage::Facets { spec, .. } | Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
+            Stage::Moments { spec, .. } => Work::Moments(spec.clone()),
             Stage::Contrasts { spec, .. } => Work::Clamped(spec.clone()),
             Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
-            Stage::Labels(stage) => Work::Marginals(stage.spec.clone()),
+            Stage::Labels(stage) => stage.work(),
             Stage::Done(_) | Stage::Broken => return None,
         };
-        // Labels are counted as they are: the tree may ask for the columns of facets itself, where that helps.
-        let divided = !matches!(self.stage, Stage::Labels(_));
-        let facets = if divided { self.facets.clone() } else { Facets::default() };
-        let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), facets, work);
+        let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), work);
         Some(pass.of_fit(self.name, self.schema_digest))
     }
 
@@ -246,7 +230,6 @@ impl Fit {
         self.number += 1;
         let next = match std::mem::replace(&mut self.stage, Stage::Broken) {
             Stage::Centre { centre, spread, rest } => self.absorb_centre(answer, centre, spread, rest),
-            Stage::Facets { centre, spec, charge, rest } => self.absorb_facets(answer, centre, spec, charge, rest),
             Stage::Moments { centre, spec, rest } => self.absorb_moments(answer, &centre, &spec, rest),
             Stage::Contrasts { centre, spec, rest } => self.absorb_contrasts(answer, &centre, &spec, rest),
             Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),

@@ -32,9 +32,6 @@ pub struct Question {
     pub listed: (usize, usize),
     /// Columns of categories without an order: those of the other coordinates.
     pub categories: usize,
-    /// Columns of two values.
-    #[serde(skip)]
-    pub indicators: usize,
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -97,8 +94,7 @@ const SMALLEST_EPSILON: f64 = 1e-4;
 impl Question {
     /// About a table with this schema.
     pub fn new(schema: &Schema, rows: u64, epsilon: f64, delta: Option<f64>) -> Question {
-        let Facts { rows, width, lines, columns, listed, indicators, strata, .. } =
-            Facts::of(schema, rows.max(1), epsilon);
+        let Facts { rows, width, lines, columns, listed, strata, .. } = Facts::of(schema, rows.max(1), epsilon);
         let categories = schema.blocks().iter().filter(|block| block.form == Form::OneHot).count();
         Question {
             rows,
@@ -107,7 +103,6 @@ impl Question {
             columns,
             listed,
             categories,
-            indicators,
             strata: strata.max(1),
             epsilon,
             delta,
@@ -116,8 +111,8 @@ impl Question {
 
     /// What the shares depend on.
     pub(crate) fn facts(&self) -> Facts {
-        let Question { rows, width, lines, columns, listed, indicators, strata, epsilon, .. } = *self;
-        Facts { rows, width, lines, columns, listed, indicators, strata, epsilon }
+        let Question { rows, width, lines, columns, listed, strata, epsilon, .. } = *self;
+        Facts { rows, width, lines, columns, listed, strata, epsilon }
     }
 
     /// What can be expected.

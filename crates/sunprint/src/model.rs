@@ -20,7 +20,6 @@ use crate::receipt::Receipt;
 use crate::schema::Schema;
 use crate::source::Layout;
 use crate::subspace::Texture;
-use crate::tally::Facets;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::correlations;
@@ -32,7 +31,7 @@ pub use draw::{BLOCK, Draw};
 pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence, SumEvidence, ValueEvidence};
 pub(crate) use evidence::{EXPLAINED, MOST_COVARIANCES};
 pub use file::MOST_BYTES;
-pub(crate) use grow::{Question, grow};
+pub(crate) use grow::grow;
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
 pub(crate) use verify::verify;
@@ -61,9 +60,6 @@ pub struct Release {
     /// How a drawn row becomes one that the table could hold.
     #[serde(default)]
     pub settle: Settle,
-    /// What divides each stratum of the schema into several of the measure; none where nothing does.
-    #[serde(default, skip_serializing_if = "Facets::is_empty")]
-    pub facets: Facets,
     /// Which rows are kept: those that pass all of them.
     #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
     pub sieves: Vec<Sieve>,

@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-pub(crate) use shares::{CELLS, counted, most_facets, most_leaves, sums_of_strata};
+pub(crate) use shares::{CELLS, counted, most_leaves, sums_of_strata};
 pub use shares::{Facts, Shares, difficulty};
 
 /// Which algorithm runs.
@@ -138,8 +138,7 @@ impl Plan {
         let gaussian = self.method == Method::Gaussian;
         let shape = shares.moments > 0 && shares.measure > 0;
         let lost = (self.public_basis.is_some() || self.dimension.is_some()) && !shape
-            || shares.facets + shares.marginals + shares.labels > 0
-                && (gaussian || self.public_basis.is_some() || !self.texture)
+            || shares.marginals + shares.labels > 0 && (gaussian || self.public_basis.is_some() || !self.texture)
             || gaussian && facts.strata == 1 && shares.measure > 0;
         if lost {
             return Err(Error::new(Kind::Usage, "the budget shares do not suit the rest of the plan").hint(

@@ -70,9 +70,6 @@ pub struct Receipt {
     /// Which mechanism counted which cells, once that is chosen.
     #[serde(default)]
     pub cells: Option<String>,
-    /// Columns of two values that divide the strata, where such were chosen, in their order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub facets: Vec<String>,
     /// What a reader of the release should know: too few rows, no direction found.
     pub remarks: Vec<String>,
     /// Where the spending is written down; nothing where it is not.
@@ -115,7 +112,6 @@ impl Receipt {
             spent: Vec::new(),
             dimension: None,
             cells: None,
-            facets: Vec::new(),
             remarks: Vec::new(),
             ledger: None,
         }
@@ -135,13 +131,11 @@ impl Receipt {
         let whole = Shares::WHOLE;
         self.stage("centre", shares.centre, whole, &on("cube mechanism", "column sums"));
         self.stage("spread", shares.spread, whole, &on("discrete Laplace noise", "the total square"));
-        let before = "clipped moments, to find columns that divide the rows";
-        self.stage("facets", shares.facets, whole, &on("Wishart-difference noise", before));
         self.stage("contrasts", shares.contrasts, whole, &on("cube mechanism", "clamped sums of strata"));
         self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
         self.stage("marginals", shares.marginals, whole, &on("discrete Laplace noise", "the values of each column"));
         self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
-        self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of trees"));
+        self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of a tree"));
     }
 
     /// The sentence that says what is promised.

@@ -112,7 +112,7 @@ impl Fit {
             Frame::Basis { vectors, .. } => vectors,
             Frame::Columns { .. } => &[],
         };
-        Texture::of(&blob, vectors, &ground.offset, self.strata())
+        Texture::of(&blob, vectors, &ground.offset, self.schema.strata())
     }
 }
 

@@ -46,23 +46,13 @@ impl Fit {
         measure: Measure,
         spectrum: (Vec<f64>, f64),
     ) -> Stage {
-        let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.strata());
+        let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.schema.strata());
         self.receipt.dimension = Some(0);
         self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
         let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
         let (spectrum, edge) = spectrum;
         let (spot, settle) = (Spot::Uniform, Settle::default());
-        let release = Release {
-            frame,
-            measure,
-            texture,
-            spot,
-            spectrum,
-            edge,
-            settle,
-            sieves: Vec::new(),
-            facets: Default::default(),
-        };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new() };
         self.done(release, &[], None, None)
     }
 
@@ -70,7 +60,7 @@ impl Fit {
     ///
     /// A replaced row leaves one stratum and enters another. With one stratum the count is n, which is public.
     pub(super) fn stratum_counts(&mut self, sizes: Sensitive<Vec<u64>>, charge: Charge) -> Result<Measure> {
-        let strata = self.strata();
+        let strata = self.schema.strata();
         if strata == 1 {
             let all = StratumTree { depth: 0, leaves: vec![(0, self.rows)] };
             return Ok(Measure::Tree(TreeMeasure { cuts: Vec::new(), strata: vec![all] }));
@@ -80,17 +70,15 @@ impl Fit {
         let noise = self.remark_on_few_rows(1.0, strata, amount, privacy);
         let counts = self.kernel.path_counts("measure", &tree, sizes, charge)?.into_inner();
         let measure = consistent(&counts, &tree, Vec::new(), self.rows, amount, privacy, &Consistency::LeastSquares);
-        if strata == self.schema.strata() {
-            let n = self.rows as f64;
-            let parts = (0..strata).map(|s| measure.rows(s) as f64 / n).collect();
-            self.evidence.strata.get_or_insert(StratumEvidence { parts, noise: noise / n });
-        }
+        let n = self.rows as f64;
+        let parts = (0..strata).map(|s| measure.rows(s) as f64 / n).collect();
+        self.evidence.strata.get_or_insert(StratumEvidence { parts, noise: noise / n });
         Ok(measure)
     }
 
     /// With so few rows that not even the strata can be told apart, only their counts are left to measure.
     pub(super) fn only_counts(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
-        if self.strata() > 1 {
+        if self.schema.strata() > 1 {
             let spec = crate::tally::ClampedSums { centre: centre.codes.clone(), reach: 0 };
             return Ok(Stage::Contrasts { centre, spec, rest });
         }

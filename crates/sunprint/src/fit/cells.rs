@@ -160,9 +160,8 @@ impl Fit {
         if let Some(ground) = ground.as_ref().filter(|ground| ground.stratum_rows.len() > 1) {
             agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
         }
-        let facets = self.facets.clone();
         let settle = Settle { one_of, ..Settle::default() };
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), facets };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new() };
         Ok(self.done(release, &targets, ground.as_ref(), labels))
     }
 
@@ -211,7 +210,7 @@ impl Fit {
 
     /// What the measure may know of its charge.
     pub(super) fn allocation(&self, charge: &Charge) -> Allocation {
-        whole_allocation(charge, self.rows, self.strata(), &self.plan)
+        whole_allocation(charge, self.rows, self.schema.strata(), &self.plan)
     }
 }
 

@@ -40,7 +40,7 @@ impl Fit {
         spec: &ClampedSums,
         rest: Rest,
     ) -> Result<Stage> {
-        let (d, strata) = (self.schema.width(), self.strata());
+        let (d, strata) = (self.schema.width(), self.schema.strata());
         let Rest { contrasts: charge, measure, .. } = rest;
         let heard = !charge.amount().is_zero();
         if heard && self.has_stratum_sums() {

@@ -67,7 +67,7 @@ impl Fit {
         let columns = spec.histograms.len();
         let noise = count_noise(columns, &charge);
         let counts = self.kernel.histograms("marginals", counts, columns as u64, charge)?.into_inner();
-        let strata = self.strata();
+        let strata = self.schema.strata();
         self.note_values(spec, &counts, noise);
         let mut histograms = spec.histograms.iter();
         let mut rest = counts.as_slice();
@@ -94,7 +94,7 @@ impl Fit {
 impl Fit {
     /// Counts as they were released, and what they say of the moments.
     fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64) {
-        let (rows, strata) = (self.rows as f64, self.strata());
+        let (rows, strata) = (self.rows as f64, self.schema.strata());
         let mut rest = counts;
         let counted = (self.schema.blocks().into_iter().enumerate()).filter(|(_, block)| counted(&self.schema, block));
         for ((number, _), histogram) in counted.zip(&spec.histograms) {

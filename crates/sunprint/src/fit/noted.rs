@@ -43,14 +43,10 @@ impl Fit {
             mean_bias: covariance.clipping,
             variance_bias: 0.0,
         });
-        let (facets, n) = (self.facets.count(), self.rows as f64);
-        if covariance.strata.len() == self.schema.strata() * facets {
-            let noise =
-                covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) * (facets as f64).sqrt() / n;
-            let part = |strata: &[crate::subspace::StratumMean]| {
-                short(strata.iter().map(|stratum| stratum.counted).sum::<f64>() / n, noise)
-            };
-            let parts = covariance.strata.chunks_exact(facets).map(part).collect();
+        if covariance.strata.len() == self.schema.strata() {
+            let n = self.rows as f64;
+            let noise = covariance.strata.first().map_or(0.0, |stratum| stratum.rows_noise) / n;
+            let parts = covariance.strata.iter().map(|stratum| short(stratum.counted / n, noise)).collect();
             self.evidence.strata = Some(StratumEvidence { parts, noise });
         }
     }

@@ -5,6 +5,7 @@
 //! most are found for free, and drawn as one. Post-processing: only released numbers enter.
 
 use crate::model::OneOf;
+use crate::schema::Schema;
 use crate::subspace::Covariance;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,6 +20,11 @@ const HEARD: f64 = 6.0;
 /// the noise.
 const NONE: f64 = 0.01;
 const NONE_NOISE: f64 = 3.0;
+
+/// The coordinates of columns with two values.
+pub(super) fn indicators(schema: &Schema) -> Vec<usize> {
+    schema.blocks().iter().filter(|block| schema.indicates(block)).map(|block| block.start).collect()
+}
 
 /// The lists of columns, among those of two values, of which a row sets one at most. `means` are the columns' means.
 ///
@@ -114,8 +120,32 @@ impl Pairs<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::facets::tests::of;
+    use crate::math::eigen;
     use crate::math::stream::Stream;
+
+    /// The covariance and the means of rows.
+    fn of(rows: &[Vec<f64>]) -> (Covariance, Vec<f64>) {
+        let (n, d) = (rows.len() as f64, rows[0].len());
+        let means: Vec<f64> = (0..d).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / n).collect();
+        let entry = |i: usize, j: usize| rows.iter().map(|r| (r[i] - means[i]) * (r[j] - means[j])).sum::<f64>() / n;
+        let matrix: Vec<f64> = (0..d * d).map(|at| entry(at / d, at % d)).collect();
+        let diagonal: Vec<f64> = (0..d).map(|j| matrix[j * d + j]).collect();
+        let covariance = Covariance {
+            width: d,
+            offset: vec![0.0; d],
+            measured: vec![0.0; d],
+            clipping: 0.0,
+            lower: Vec::new(),
+            trace: diagonal.iter().sum(),
+            diagonal,
+            diagonal_noise: 1e-6,
+            mean_noise: 1e-6,
+            eigen: eigen::symmetric(&matrix, d),
+            edge: 1e-6,
+            strata: Vec::new(),
+        };
+        (covariance, means)
+    }
 
     /// Columns 0 to 4 are the five values of a category, 5 to 7 flags of their own, 8 and 9 two of three values, and 10 is
     /// set where 0 is not, but stands apart from it.

@@ -86,7 +86,7 @@ impl Fit {
     }
 
     /// What follows the centre: moments, contrasts, or nothing.
-    fn after_centre(&mut self, centre: Centre, mut rest: Rest) -> Result<Stage> {
+    fn after_centre(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
         if !rest.contrasts.amount().is_zero() {
             let reach = if self.has_stratum_sums() { HALF } else { contrast_reach(&centre) };
             let spec = ClampedSums { centre: centre.codes.clone(), reach };
@@ -102,10 +102,7 @@ impl Fit {
             radius: clip_radius(&centre, &self.before(), self.plan.tuning.clip_at(difficulty)),
             plane: plane.map(|vectors| fixed_point(&vectors)),
         };
-        Ok(match rest.facets.take() {
-            Some(charge) => Stage::Facets { centre, spec, charge, rest },
-            None => Stage::Moments { centre, spec, rest },
-        })
+        Ok(Stage::Moments { centre, spec, rest })
     }
 
     /// Pass 2: clipped moments by the Wishart difference, then everything that follows from them for free.
@@ -116,7 +113,7 @@ impl Fit {
         spec: &ClippedMoments,
         rest: Rest,
     ) -> Result<Stage> {
-        let layout = MomentLayout::new(spec.width(self.schema.width()), self.strata());
+        let layout = MomentLayout::new(spec.width(self.schema.width()), self.schema.strata());
         let rows = self.rows;
         let (gram, sizes) = answer.split(|answer| match answer {
             Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
@@ -167,7 +164,7 @@ impl Fit {
         let vectors = covariance.eigen.vectors[..k].to_vec();
         let origin = origin(&units, &covariance.offset, &vectors);
         let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning));
-        let strata = self.strata();
+        let strata = self.schema.strata();
         let texture = match &blob {
             Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),
             None => Texture::default(),
@@ -182,7 +179,7 @@ impl Fit {
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
         let means: Vec<f64> = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
         let one_of = match &blob {
-            Some(_) => one_of::exclusive(&covariance, &means, &self.indicators()),
+            Some(_) => one_of::exclusive(&covariance, &means, &one_of::indicators(&self.schema)),
             None => Vec::new(),
         };
         let ground = blob.clone().map(|blob| Ground {

@@ -3,7 +3,6 @@
 use super::OneOf;
 use super::calibrate::{Piece, Target, Trial, Wanted};
 use crate::math::rounding::nearest_shares;
-use crate::tally::Facets;
 
 /// Rounds in which the offsets are set, and the error of a share at which they end.
 const ROUNDS: usize = 120;
@@ -52,8 +51,8 @@ impl Trial {
     }
 
     /// How often each of several columns that exclude one another is set, by the means of the free rows: of all, and of
-    /// every stratum. What a facet tells is so in all of its rows.
-    pub(super) fn alternatives(&self, one_of: &OneOf, facets: &Facets) -> Target {
+    /// every stratum.
+    pub(super) fn alternatives(&self, one_of: &OneOf) -> Target {
         let said = |rows: Option<&[usize]>| {
             let mut shares: Vec<f64> = one_of.at.iter().map(|&at| self.mean_of(at, rows)).collect();
             if one_of.none {
@@ -65,9 +64,6 @@ impl Trial {
         if self.members.len() > 1 {
             target.strata = self.members.iter().map(|rows| Some(said(Some(rows)))).collect();
             self.reconcile(&mut target);
-            for (stratum, wanted) in target.strata.iter_mut().enumerate() {
-                wanted.iter_mut().for_each(|wanted| told(wanted, one_of, facets, stratum % facets.count()));
-            }
         }
         target
     }
@@ -76,20 +72,4 @@ impl Trial {
 fn wanted(shares: &[f64]) -> Wanted {
     let piece = |(i, &share): (usize, &f64)| Piece { low: i as f64, high: i as f64, share };
     Wanted { pieces: shares.iter().enumerate().map(piece).collect(), absent: 0.0 }
-}
-
-/// In a facet whose column is among the alternatives, it is that one; in all others the columns of facets are not set.
-fn told(wanted: &mut Wanted, one_of: &OneOf, facets: &Facets, facet: usize) {
-    let place = |at: usize| one_of.at.iter().position(|&other| other == at);
-    if let Some(only) = facets.told_by(facet).find_map(|(at, set)| place(at).filter(|_| set)) {
-        wanted.pieces.iter_mut().enumerate().for_each(|(i, piece)| piece.share = f64::from(u8::from(i == only)));
-        return;
-    }
-    for (at, _) in facets.told_by(facet) {
-        place(at).into_iter().for_each(|i| wanted.pieces[i].share = 0.0);
-    }
-    let whole: f64 = wanted.pieces.iter().map(|piece| piece.share).sum();
-    if whole > 0.0 {
-        wanted.pieces.iter_mut().for_each(|piece| piece.share /= whole);
-    }
 }

@@ -123,7 +123,6 @@ mod tests {
             edge: 0.0,
             settle: Settle::default(),
             sieves: Vec::new(),
-            facets: Default::default(),
         }
     }
 

@@ -89,7 +89,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         }
         target
     };
-    let alternatives = one_of.iter().map(|one_of| trial.alternatives(one_of, &release.facets));
+    let alternatives = one_of.iter().map(|one_of| trial.alternatives(one_of));
     let targets: Vec<Target> = blocks.iter().zip(targets).map(complete).chain(alternatives).collect();
     trial.settle(release, schema, &targets);
     targets

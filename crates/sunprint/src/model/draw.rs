@@ -22,9 +22,6 @@ const ROWS: u64 = 1;
 /// A row that was not kept so often is kept.
 const ATTEMPTS: u32 = 64;
 
-/// What weighs more than anything that is drawn, and less than what is added to alternatives that never come.
-const TOLD: f64 = 1e3;
-
 /// Normal numbers that are drawn together.
 const TOGETHER: usize = 64;
 
@@ -43,8 +40,6 @@ pub struct Draw<'a> {
     means: Vec<Vec<f64>>,
     /// What every row obeys.
     constraints: Option<Constraints>,
-    /// How many strata of the measure are one of those that are told: all facets of a stratum, or each by itself.
-    merged: u32,
 }
 
 /// One leaf with rows: its stratum, its index, and how many rows come before it.
@@ -60,8 +55,7 @@ impl Model {
         // A schema with constraints that no row can obey was refused when it was read.
         let constraints =
             Constraints::for_layout(&self.schema, &self.layout()).ok().filter(|constraints| !constraints.is_empty());
-        let merged = self.release.facets.count() as u32;
-        Draw { constraints, merged, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
+        Draw { constraints, ..Draw::new(&self.release, self.schema.width(), rows, seed) }
     }
 }
 
@@ -85,7 +79,7 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None, merged: 1 }
+        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None }
     }
 
     /// How many blocks there are.
@@ -152,7 +146,7 @@ impl<'a> Draw<'a> {
                 }
                 which = self.another_leaf(which, &mut random);
             }
-            drawn.strata.push(stratum / self.merged);
+            drawn.strata.push(stratum);
         }
     }
 
@@ -280,18 +274,14 @@ impl<'a> Draw<'a> {
 }
 
 impl Release {
-    /// Makes a free row one that the table could hold, of the facet that it was drawn for.
+    /// Makes a free row one that the table could hold.
     pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
-        let facet = stratum % self.facets.count();
-        // Said before, too: what excludes a column of the facet is then not chosen.
-        self.facets.told_by(facet).for_each(|(at, set)| row[at] = if set { TOLD } else { -TOLD });
         self.settle.apply(stratum, row, random);
-        self.facets.told_by(facet).for_each(|(at, set)| row[at] = f64::from(u8::from(set)));
     }
 
     /// The probability with which a settled row is kept.
     pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
-        self.sieves.iter().map(|sieve| sieve.keep(stratum / self.facets.count(), row)).product::<f64>().min(1.0)
+        self.sieves.iter().map(|sieve| sieve.keep(stratum, row)).product::<f64>().min(1.0)
     }
 
     /// A place along one side of a cell.

@@ -118,13 +118,10 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     };
     let blocks = schema.blocks();
     let halves = |at: usize| blocks.iter().any(|block| block.start == at && schema.indicates(block));
-    if !release.facets.fit(d) || !release.facets.asked.iter().all(|&at| halves(at as usize)) {
-        return Err("its facets do not fit its schema");
-    }
     if !release.settle.one_of.iter().flat_map(|one_of| &one_of.at).all(|&at| halves(at)) {
         return Err("its values do not fit its schema");
     }
-    let strata = schema.strata() * release.facets.count();
+    let strata = schema.strata();
     release.measure.check(strata, sides)?;
     let texture = &release.texture;
     let diagonal = texture.diagonal.is_empty() || row(&texture.diagonal);
@@ -140,7 +137,7 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     if !diagonal || !shifts || !pulls || !gains || !texture.directions.iter().all(row) {
         return Err("its texture does not fit its schema");
     }
-    if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, schema.strata())) {
+    if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, strata)) {
         return Err("its values do not fit its schema");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {

@@ -13,8 +13,6 @@ const TRIAL_ROWS: (u64, u64) = (2048, 65_536);
 const TRIAL_SEED: u64 = 1;
 /// Places where a coordinate may be cut.
 const EDGES: usize = 31;
-/// Numbers with fewer edges are not asked blindly.
-const FEWEST_EDGES: usize = 7;
 /// Values that are more than this are as good as a continuum.
 const MANY: u64 = 1 << 14;
 /// Between a category that is not there and one that is.
@@ -28,30 +26,13 @@ pub(super) fn code(unit: f64) -> u16 {
     (unit * f64::from(Q)).round().clamp(0.0, f64::from(Q)) as u16
 }
 
-/// What the questions of a tree are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// To tell strata apart as the model knows them.
-    Known,
-    /// To find out where the model is wrong: rows are divided evenly by the few numbers that tell strata best.
-    Blind,
-}
-
-/// Numbers that are asked blindly.
-const ASKED_BLINDLY: usize = 3;
-/// The part of what is left to tell that a question which divides rows evenly may tell, whatever the model says.
-const UNKNOWN: f64 = 0.3;
-
 /// Grows a tree of at most `most` leaves in which the strata of the model are as far apart as questions can bring them.
 ///
 /// The fork with the largest gain is taken first; the gain is what Gini's impurity `Σ_leaves N (1 − Σ_s p_s²)` loses,
 /// that is `Σ_s b_s²/B + Σ_s a_s²/A − Σ_s n_s²/N` for N rows of which B go below and A above.
-pub(crate) fn grow(release: &Release, schema: &Schema, most: usize, question: Question) -> Forks {
+pub(crate) fn grow(release: &Release, schema: &Schema, most: usize) -> Forks {
     let strata = schema.strata();
-    let mut sample = Sample::of(release, schema);
-    if question == Question::Blind {
-        sample.ask_blindly(schema);
-    }
+    let sample = Sample::of(release, schema);
     let least = (LEAST_PART * sample.strata.len() as f64 / most.max(1) as f64) as usize;
     let least = least.max(LEAST_ROWS);
     let mut order: Vec<u32> = (0..sample.strata.len() as u32).collect();
@@ -100,9 +81,6 @@ struct Sample {
     strata: Vec<u32>,
     edges: Vec<Vec<u16>>,
     bins: Vec<u8>,
-    /// The coordinates that are asked, and what each question is worth, whatever the model says: see [`UNKNOWN`].
-    asked: Vec<usize>,
-    unknown: f64,
 }
 
 /// Rows that came the same way: a part of the order, and the fork and side they come from.
@@ -151,10 +129,9 @@ impl Sample {
         for block in 0..draw.blocks() {
             let drawn = draw.block(block);
             codes.extend(drawn.units.iter().map(|&unit| code(unit)));
-            strata.extend(drawn.strata.iter().map(|stratum| stratum / release.facets.count() as u32));
+            strata.extend(&drawn.strata);
         }
-        let asked = (0..width).collect();
-        let mut sample = Sample { strata, edges: vec![Vec::new(); width], bins: Vec::new(), asked, unknown: 0.0 };
+        let mut sample = Sample { strata, edges: vec![Vec::new(); width], bins: Vec::new() };
         let mut column = Vec::new();
         for block in schema.blocks() {
             let steps = schema.columns[block.column].kind.values();
@@ -170,36 +147,6 @@ impl Sample {
         sample
     }
 
-    /// Asks few numbers, and those evenly: the ones that tell most of the strata by themselves. Columns of few values are
-    /// soon asked to the end.
-    fn ask_blindly(&mut self, schema: &Schema) {
-        let strata = schema.strata();
-        let blocks = schema.blocks().into_iter();
-        let lines = blocks.filter(|block| block.form == Form::Line && self.edges[block.start].len() >= FEWEST_EDGES);
-        let mut told: Vec<(f64, usize)> = lines.map(|block| (self.told(block.start, strata), block.start)).collect();
-        told.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.asked = told.into_iter().take(ASKED_BLINDLY).map(|(_, at)| at).collect();
-        self.unknown = UNKNOWN;
-    }
-
-    /// The information that a coordinate has of the strata: `Σ p_bs log(p_bs/(p_b p_s))` over its parts b.
-    fn told(&self, at: usize, strata: usize) -> f64 {
-        let rows = self.strata.len().max(1) as f64;
-        let bins = self.edges[at].len() + 1;
-        let mut both = vec![0.0; bins * strata];
-        let column = &self.bins[at * self.strata.len()..][..self.strata.len()];
-        column
-            .iter()
-            .zip(&self.strata)
-            .for_each(|(&bin, &s)| both[usize::from(bin) * strata + s as usize] += 1.0 / rows);
-        let of_bin: Vec<f64> = both.chunks_exact(strata).map(|part| part.iter().sum()).collect();
-        let of_stratum: Vec<f64> = (0..strata).map(|s| both.iter().skip(s).step_by(strata).sum()).collect();
-        let part = |(i, &p): (usize, &f64)| {
-            if p > 0.0 { p * libm::log(p / (of_bin[i / strata] * of_stratum[i % strata])) } else { 0.0 }
-        };
-        both.iter().enumerate().map(part).sum()
-    }
-
     /// The question with the largest gain, if there is one that leaves enough rows on both sides.
     fn best(&self, order: &[u32], group: Group, strata: usize, least: usize) -> Option<Cut> {
         let rows = &order[group.first..group.last];
@@ -212,8 +159,7 @@ impl Sample {
         let now = square(&all) / rows.len() as f64;
         let mut best: Option<Cut> = None;
         let mut counts = vec![0_u32; (EDGES + 1) * strata];
-        let unknown = self.unknown * (rows.len() as f64 - now);
-        for &at in &self.asked {
+        for at in 0..self.edges.len() {
             let column = &self.bins[at * self.strata.len()..][..self.strata.len()];
             let bins = self.edges[at].len() + 1;
             counts[..bins * strata].fill(0);
@@ -234,8 +180,6 @@ impl Sample {
                     continue;
                 }
                 let gain = square(&below) / number as f64 + square(&above) / (rows.len() - number) as f64 - now;
-                let part = number as f64 / rows.len() as f64;
-                let gain = gain + unknown * 4.0 * part * (1.0 - part);
                 if gain > best.as_ref().map_or(1e-9, |best| best.gain) {
                     best = Some(Cut { gain, at, edge, group });
                 }

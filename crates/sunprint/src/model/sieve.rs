@@ -28,31 +28,25 @@ const LEAST_TRIAL: usize = 65_536;
 const MOST_NUMBERS: usize = 1 << 25;
 /// Any fixed number but that of the trial on which the tree was grown.
 const TRIAL_SEED: u64 = 2;
-/// So often is each of several sieves made anew for what the others keep.
-const TURNS: u32 = 3;
 /// The part of a stratum's rows whose weights may be cut.
 const CUT: f64 = 0.02;
 
 impl Sieve {
-    /// Sieves after which the strata have as many rows in each leaf as the trees say, each with its counts: leaf by leaf for
-    /// one stratum after the other, with a noise of deviation σ. How far they go: [`heard`]. The release has none yet.
-    ///
-    /// Each sieve is made for the rows that the others keep, in turn.
-    pub(crate) fn several(release: &Release, schema: &Schema, trees: &[(&Forks, &[f64])], noise: f64) -> Vec<Sieve> {
-        let forks: Vec<&Forks> = trees.iter().map(|(forks, _)| *forks).collect();
-        let trial = Trial::of(release, schema, &forks);
-        let open = |forks: &&Forks| vec![vec![1.0; forks.leaves()]; schema.strata()];
-        let mut factors: Vec<Factors> = forks.iter().map(open).collect();
-        let turns = if trees.len() > 1 { TURNS } else { 1 };
-        for _ in 0..turns {
-            for (number, (forks, counts)) in trees.iter().enumerate() {
-                let others = trial.weights(&factors, Some(number));
-                factors[number] = trial.factors(number, forks, counts, &others, noise);
-            }
-        }
-        trial.normalise(&mut factors);
-        let sieve = |(forks, keep): (&&Forks, Factors)| Sieve { forks: (*forks).clone(), keep };
-        forks.iter().zip(factors).map(sieve).collect()
+    /// A sieve after which the strata have as many rows in each leaf as were counted, leaf by leaf for one stratum after the
+    /// other, with a noise of deviation σ. How far it goes: [`heard`]. The release has none yet.
+    pub(crate) fn of(release: &Release, schema: &Schema, forks: &Forks, counts: &[f64], noise: f64) -> Sieve {
+        let leaves = forks.leaves();
+        let tried = trial(release, schema, forks);
+        let expected: Vec<f64> = (tried.chunks_exact(leaves).enumerate())
+            .flat_map(|(s, tried)| {
+                let part = release.measure.rows(s) as f64 / tried.iter().sum::<f64>().max(1.0);
+                tried.iter().map(move |t| t * part)
+            })
+            .collect();
+        let factors = heard::weights(forks, counts, &expected, &tried, noise);
+        let own = factors.chunks_exact(leaves).zip(tried.chunks_exact(leaves));
+        let keep = own.map(|(factors, tried)| normalised(factors, tried)).collect();
+        Sieve { forks: forks.clone(), keep }
     }
 
     /// How often a row of a stratum of the schema is kept.
@@ -97,109 +91,37 @@ pub(super) mod one_or_several {
     }
 }
 
-/// For each stratum a number for each leaf.
-type Factors = Vec<Vec<f64>>;
-
-/// Rows of a draw: where they come from and where they fall.
-struct Trial<'a> {
-    release: &'a Release,
-    strata: usize,
-    /// The stratum of the measure of each row: a facet of a stratum of the schema.
-    parts: Vec<u32>,
-    /// Its leaf in each tree.
-    leaves: Vec<Vec<u32>>,
+/// How many rows of a trial draw fall into each leaf, for one stratum after the other.
+fn trial(release: &Release, schema: &Schema, forks: &Forks) -> Vec<f64> {
+    let (width, leaves) = (schema.width(), forks.leaves());
+    let rows = (ROWS_A_LEAF * leaves).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
+    let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
+    let mut tried = vec![0.0; leaves * schema.strata()];
+    let mut drawn = Drawn::default();
+    for block in 0..draw.blocks() {
+        draw.fill(block, &mut drawn);
+        for (row, &stratum) in drawn.units.chunks_exact(width).zip(&drawn.strata) {
+            tried[stratum as usize * leaves + forks.leaf(|at| code(row[at]))] += 1.0;
+        }
+    }
+    tried
 }
 
-impl Trial<'_> {
-    fn of<'a>(release: &'a Release, schema: &Schema, trees: &[&Forks]) -> Trial<'a> {
-        let width = schema.width();
-        let most = trees.iter().map(|forks| forks.leaves()).max().unwrap_or(1);
-        let rows = (ROWS_A_LEAF * most).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
-        let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
-        let mut trial =
-            Trial { release, strata: schema.strata(), parts: Vec::new(), leaves: vec![Vec::new(); trees.len()] };
-        let mut drawn = Drawn::default();
-        for block in 0..draw.blocks() {
-            draw.fill(block, &mut drawn);
-            trial.parts.extend(&drawn.strata);
-            for (leaves, forks) in trial.leaves.iter_mut().zip(trees) {
-                leaves.extend(drawn.units.chunks_exact(width).map(|row| forks.leaf(|at| code(row[at])) as u32));
-            }
-        }
-        trial
-    }
-
-    /// The products of the factors of each row, but for one tree.
-    fn products(&self, factors: &[Factors], but: Option<usize>) -> Vec<f64> {
-        let facets = self.release.facets.count();
-        let product = |(row, &part): (usize, &u32)| {
-            let trees = (0..factors.len()).filter(|&tree| Some(tree) != but);
-            trees.map(|tree| factors[tree][part as usize / facets][self.leaves[tree][row] as usize]).product()
-        };
-        self.parts.iter().enumerate().map(product).collect()
-    }
-
-    /// How often each row is kept by all sieves but one. A row that is not kept is drawn again in its own part, so every
-    /// part keeps as many rows as it had.
-    fn weights(&self, factors: &[Factors], but: Option<usize>) -> Vec<f64> {
-        let mut weights = self.products(factors, but);
-        let mut sums = vec![(0.0, 0.0); self.strata * self.release.facets.count()];
-        for (&part, weight) in self.parts.iter().zip(&weights) {
-            let (rows, kept) = &mut sums[part as usize];
-            *rows += 1.0;
-            *kept += weight;
-        }
-        for (&part, weight) in self.parts.iter().zip(&mut weights) {
-            let (rows, kept) = sums[part as usize];
-            *weight *= rows / f64::max(kept, 1e-9);
-        }
-        weights
-    }
-
-    /// By what the rows of each leaf of a tree should be more, if they have these weights.
-    fn factors(&self, tree: usize, forks: &Forks, counts: &[f64], weights: &[f64], noise: f64) -> Factors {
-        let (leaves, facets) = (forks.leaves(), self.release.facets.count());
-        let mut tried = vec![0.0; leaves * self.strata];
-        for ((&part, &leaf), weight) in self.parts.iter().zip(&self.leaves[tree]).zip(weights) {
-            tried[part as usize / facets * leaves + leaf as usize] += weight;
-        }
-        let expected: Vec<f64> = (tried.chunks_exact(leaves).enumerate())
-            .flat_map(|(s, tried)| {
-                let cells = (s * facets..(s + 1) * facets).flat_map(|part| self.release.measure.leaves(part));
-                let rows: u64 = cells.map(|(_, count)| count).sum();
-                let part = rows as f64 / tried.iter().sum::<f64>().max(1.0);
-                tried.iter().map(move |t| t * part).collect::<Vec<f64>>()
-            })
-            .collect();
-        heard::weights(forks, counts, &expected, &tried, noise).chunks_exact(leaves).map(<[f64]>::to_vec).collect()
-    }
-
-    /// Divides the factors of the first tree so that rows are kept as often as can be.
-    ///
-    /// Rows with the largest product could be kept always, and all others in proportion; but a few such rows would make
-    /// all others wait. So the products are cut where they concern only a small part of the rows.
-    fn normalise(&self, factors: &mut [Factors]) {
-        let facets = self.release.facets.count();
-        let mut products: Vec<Vec<f64>> = vec![Vec::new(); self.strata];
-        for (&part, product) in self.parts.iter().zip(self.products(factors, None)) {
-            products[part as usize / facets].push(product);
-        }
-        let several = factors.len() > 1;
-        for (s, products) in products.iter_mut().enumerate() {
-            products.sort_by(|a, b| b.total_cmp(a));
-            let all: f64 = products.iter().sum();
-            let mut before = 0.0;
-            let enough = products.iter().find(|product| {
-                before += **product;
-                before > CUT * all
-            });
-            let most = enough.map_or(1.0, |&product| product).max(LEAST);
-            for (tree, factors) in factors.iter_mut().enumerate() {
-                // A few digits are more than the counts deserve, and short in a file.
-                let (over, digits) = (if tree == 0 { most } else { 1.0 }, if several { 1e4 } else { 1e3 });
-                let limit = if several { heard::MOST } else { 1.0 };
-                factors[s].iter_mut().for_each(|w| *w = (digits * (*w / over).min(limit)).round() / digits);
-            }
-        }
-    }
+/// A stratum's factors, divided so that rows are kept as often as can be; `tried` rows have each of them.
+///
+/// Rows with the largest factor could be kept always, and all others in proportion; but a few such rows would make all
+/// others wait. So factors are cut where they concern only a small part of the rows.
+fn normalised(factors: &[f64], tried: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<(f64, f64)> = factors.iter().copied().zip(tried.iter().copied()).collect();
+    sorted.retain(|(_, rows)| *rows > 0.0);
+    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all: f64 = sorted.iter().map(|(factor, rows)| factor * rows).sum();
+    let mut before = 0.0;
+    let enough = sorted.iter().find(|(factor, rows)| {
+        before += factor * rows;
+        before > CUT * all
+    });
+    let most = enough.map_or(1.0, |(factor, _)| *factor).max(LEAST);
+    // A few digits are more than the counts deserve, and short in a file.
+    factors.iter().map(|w| (1e3 * (w / most).min(1.0)).round() / 1e3).collect()
 }

@@ -47,11 +47,8 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
         return 0;
     }
     let blocks = schema.blocks();
-    // Columns that exclude one another are settled together, and what a facet tells is so.
-    let elsewhere = |at: usize| {
-        let one_of = release.settle.one_of.iter().any(|one_of| one_of.at.contains(&at));
-        one_of || release.facets.asked.iter().any(|&asked| asked as usize == at)
-    };
+    // Columns that exclude one another are settled together.
+    let elsewhere = |at: usize| release.settle.one_of.iter().any(|one_of| one_of.at.contains(&at));
     let told_of = |(number, block): (usize, &Block)| {
         if elsewhere(block.start) { Vec::new() } else { told(evidence, schema, number, block) }
     };
@@ -244,7 +241,6 @@ mod tests {
             texture: Texture { diagonal: vec![0.1, 0.1], ..Texture::default() },
             spot: Spot::Uniform,
             settle: Settle { blocks: blocks.collect(), one_of: Vec::new() },
-            facets: Default::default(),
             sieves: Vec::new(),
             spectrum: Vec::new(),
             edge: 0.0,

@@ -18,8 +18,6 @@ pub struct Facts {
     pub columns: usize,
     /// Those of them that are categories, and how many categories these have together.
     pub listed: (usize, usize),
-    /// Columns of two values, by which strata may be divided.
-    pub indicators: usize,
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -37,19 +35,13 @@ impl Facts {
         }
         let listed = counted.iter().filter(|block| block.form == Form::OneHot);
         let listed = listed.fold((0, 0), |(columns, values), block| (columns + 1, values + block.len));
-        let indicators = blocks.iter().filter(|block| schema.indicates(block)).count();
         let (width, columns, strata) = (schema.width(), counted.len(), schema.strata());
-        Facts { rows, width, lines, columns, listed, indicators, strata, epsilon }
+        Facts { rows, width, lines, columns, listed, strata, epsilon }
     }
 
     /// `d/(εn)`.
     pub fn difficulty(&self) -> f64 {
         difficulty(self.rows, self.width, self.epsilon)
-    }
-
-    /// Whether there are so many rows that strata can be divided.
-    pub fn many_rows(&self) -> bool {
-        self.strata > 1 && most_facets(self.rows, self.strata, self.epsilon) > 1
     }
 
     /// Whether there are so few rows that directions cannot be found, and all goes into means.
@@ -86,8 +78,6 @@ pub struct Shares {
     pub centre: u64,
     /// The total square: how wide it is, hence where to clip.
     pub spread: u64,
-    /// Moments that are measured once before, to find columns that divide the strata. Only where rows are many.
-    pub facets: u64,
     /// The sums of strata against one another: where each stratum is. Instead of the moments, where rows are few.
     pub contrasts: u64,
     /// The clipped moments: which directions matter.
@@ -124,23 +114,11 @@ const FEW_FOR_NOISE: f64 = 40.0;
 /// So many leaves are good, and more are never grown.
 const GOOD_LEAVES: f64 = 32.0;
 const MOST_LEAVES: f64 = 4096.0;
-/// The same where there are several trees: they are for many rows, and what is behind a fork is heard together.
-const ROWS_FOR_NOISE_OF_SEVERAL: f64 = 6.0;
 /// The labels get at least and at most this, where they get anything.
 const LEAST_FOR_LABELS: f64 = 0.1;
 const MOST_FOR_LABELS: f64 = 0.15;
 /// More strata have no tree of labels.
 const MOST_LABELS: usize = 64;
-/// Rows are many where a stratum has more than so many on average, or so many over ε if ε is less than 1; as often as it
-/// has them it may be divided.
-const MANY_ROWS: f64 = 14_000.0;
-/// No more strata than this are made by dividing them.
-const MOST_DIVIDED: usize = 64;
-/// With many rows: what is for facets and for labels, the least for marginals, and the measure's part of what is left.
-const FOR_FACETS: f64 = 0.04;
-const LABELS_OF_MANY: f64 = 0.24;
-const LEAST_MARGINALS_OF_MANY: f64 = 0.25;
-const MEASURE_OF_MANY: f64 = 0.04;
 /// More strata have no contrasts: they would be noise.
 const MOST_CONTRASTS: usize = 64;
 /// Means drown where their noise is so many deviations of a column.
@@ -168,9 +146,6 @@ impl Shares {
     ///
     /// *Few rows.* Nothing but means can be heard: the centre gets more than half, the contrasts of strata the rest.
     ///
-    /// *Many rows.* Where every stratum has so many that it can be divided, means are known far better than shapes: more
-    /// goes to marginals and labels, and a little to finding columns of two values that divide the strata.
-    ///
     /// How the constants were chosen, and how little that proves: `docs/shares.md`.
     pub fn for_table(facts: &Facts) -> Shares {
         if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::with_directions(facts) }
@@ -178,27 +153,22 @@ impl Shares {
 
     /// The same, but with directions, however few the rows.
     pub fn with_directions(facts: &Facts) -> Shares {
-        let (marginals, labels) = (Shares::for_marginals(facts), Shares::for_labels(facts));
-        if !facts.many_rows() || marginals == 0.0 || labels == 0.0 {
-            return Shares::beside(facts, 0.0, marginals, labels, MEASURE);
-        }
-        let facets = if facts.indicators > 0 { FOR_FACETS } else { 0.0 };
-        Shares::beside(facts, facets, marginals.max(LEAST_MARGINALS_OF_MANY), LABELS_OF_MANY, MEASURE_OF_MANY)
+        Shares::beside(facts, Shares::for_marginals(facts), Shares::for_labels(facts))
     }
 
     /// The same without marginals, which only a model with texture can follow.
     pub fn without_marginals(facts: &Facts) -> Shares {
-        Shares::beside(facts, 0.0, 0.0, 0.0, MEASURE)
+        Shares::beside(facts, 0.0, 0.0)
     }
 
-    fn beside(facts: &Facts, facets: f64, marginals: f64, labels: f64, measure: f64) -> Shares {
+    fn beside(facts: &Facts, marginals: f64, labels: f64) -> Shares {
         let difficulty = facts.difficulty();
         let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
-        let whole = 1.0 - facets - marginals - labels;
+        let whole = 1.0 - marginals - labels;
         let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
         let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
-        let measure = (whole - centre - spread) * measure;
-        Shares::from_parts([centre, spread, facets, measure, marginals, labels])
+        let measure = (whole - centre - spread) * MEASURE;
+        Shares::from_parts([centre, spread, measure, marginals, labels])
     }
 
     fn for_few_rows(facts: &Facts) -> Shares {
@@ -256,7 +226,7 @@ impl Shares {
             0 => (0.0, 0.0),
             _ => ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06)),
         };
-        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0, 0.0]);
+        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0]);
         let both = usual.moments;
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
     }
@@ -265,21 +235,21 @@ impl Shares {
     pub fn for_gaussian(facts: &Facts) -> Shares {
         let measure = if facts.strata > 1 { 0.05 } else { 0.0 };
         let centre = if facts.lines == 0 { 0.0 } else { (16.0 * facts.difficulty()).clamp(0.1, 0.50) };
-        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, 0.0, measure, 0.0, 0.0])
+        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0, 0.0])
     }
 
-    fn from_parts(parts: [f64; 6]) -> Shares {
+    fn from_parts(parts: [f64; 5]) -> Shares {
         let whole = Shares::WHOLE as f64;
         let part = |share: f64| (share * whole).round() as u64;
-        let [centre, spread, facets, measure, marginals, labels] = parts.map(part);
-        let moments = Shares::WHOLE - centre - spread - facets - measure - marginals - labels;
-        Shares { centre, spread, facets, moments, marginals, measure, labels, contrasts: 0 }
+        let [centre, spread, measure, marginals, labels] = parts.map(part);
+        let moments = Shares::WHOLE - centre - spread - measure - marginals - labels;
+        Shares { centre, spread, moments, marginals, measure, labels, contrasts: 0 }
     }
 
     /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self, facts: &Facts) -> Result<()> {
-        let Shares { centre, spread, facets, contrasts, moments, marginals, measure, labels } = *self;
-        let parts = [centre, spread, facets, contrasts, moments, marginals, measure, labels];
+        let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = *self;
+        let parts = [centre, spread, contrasts, moments, marginals, measure, labels];
         let sum: u128 = parts.map(u128::from).iter().sum();
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
@@ -302,12 +272,11 @@ impl Shares {
             && (facts.strata > 1 || contrasts == 0)
             && (facts.strata > 1 || measure == 0 || shape)
             && (facts.columns > 0 && shape || marginals == 0)
-            && (facts.strata > 1 && shape || labels == 0)
-            && (facts.strata > 1 && facts.indicators > 0 && shape || facets == 0);
+            && (facts.strata > 1 && shape || labels == 0);
         if !spent {
             return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
-                "contrasts, labels and facets need strata, facets need columns of two values, all of these but contrasts \
-                 need moments and a measure, marginals too, and centre and spread need numbers",
+                "contrasts and labels need strata, labels and marginals need moments and a measure, and centre and \
+                 spread need numbers",
             ));
         }
         Ok(())
@@ -321,13 +290,6 @@ pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
     block.form != Form::Circle && !two
 }
 
-/// Into how many parts every stratum may be divided: 1 where rows are not many.
-pub(crate) fn most_facets(rows: u64, strata: usize, epsilon: f64) -> usize {
-    let strata = strata.max(1);
-    let parts = rows as f64 * epsilon.min(1.0) / (MANY_ROWS * strata as f64);
-    (parts as usize).min(MOST_DIVIDED / strata).max(1)
-}
-
 /// How many counts the marginals of a table may need: what will be counted depends on released numbers, but is never
 /// more. A share for counts that are then too many would be promised and not spent.
 fn most_counts(schema: &Schema) -> usize {
@@ -335,10 +297,9 @@ fn most_counts(schema: &Schema) -> usize {
     schema.blocks().iter().filter(|block| counted(schema, block)).map(most).sum()
 }
 
-/// How many leaves each of some trees of labels may have when their counts have a noise of this deviation.
-pub(crate) fn most_leaves(rows: u64, noise: f64, trees: usize) -> usize {
-    let rows_for_noise = if trees > 1 { ROWS_FOR_NOISE_OF_SEVERAL } else { ROWS_FOR_NOISE };
-    (rows as f64 / (rows_for_noise * noise)).clamp(2.0, MOST_LEAVES) as usize
+/// How many leaves the tree of labels may have when its counts have a noise of this deviation.
+pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
+    (rows as f64 / (ROWS_FOR_NOISE * noise)).clamp(2.0, MOST_LEAVES) as usize
 }
 
 /// Whether so many strata are summed one by one where rows are few, without a centre first. Fewer are measured against
@@ -366,7 +327,7 @@ mod tests {
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
             let listed = (usize::from(hot > 0), hot);
-            let facts = Facts { rows, width: lines + hot, lines, columns, listed, indicators: rows as usize % 3, strata, epsilon };
+            let facts = Facts { rows, width: lines + hot, lines, columns, listed, strata, epsilon };
             let directions = Shares::with_directions(&facts);
             let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
             for shares in [Shares::for_table(&facts), directions, Shares::without_marginals(&facts), public, gaussian] {

@@ -63,17 +63,10 @@ impl Receipt {
         if !(1..=FORMAT).contains(&self.format) {
             return Err("its format is not known");
         }
-        if [self.stages.len(), self.spent.len(), self.facets.len(), self.remarks.len()]
-            .iter()
-            .any(|&length| length > LONGEST_LIST)
-        {
+        if [self.stages.len(), self.spent.len(), self.remarks.len()].iter().any(|&length| length > LONGEST_LIST) {
             return Err("one of its lists is too long");
         }
-        let texts = [&self.version, &self.dataset, &self.unit]
-            .into_iter()
-            .chain(&self.cells)
-            .chain(&self.facets)
-            .chain(&self.remarks);
+        let texts = [&self.version, &self.dataset, &self.unit].into_iter().chain(&self.cells).chain(&self.remarks);
         let texts = texts.chain(self.stages.iter().flat_map(|stage| [&stage.name, &stage.mechanism]));
         let spent = |spent: &'_ crate::privacy::Spent| {
             [&spent.stage, &spent.mechanism, &spent.sensitivity, &spent.noise].map(String::len)

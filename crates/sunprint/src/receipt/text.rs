@@ -36,10 +36,6 @@ impl Receipt {
         if let Some(cells) = &self.cells {
             line(&mut text, "cells", cells);
         }
-        if !self.facets.is_empty() {
-            let names: Vec<String> = self.facets.iter().map(|name| format!("`{}`", visible(name))).collect();
-            line(&mut text, "divided by", &names.join(", "));
-        }
         if !self.stages.is_empty() {
             line(&mut text, "budget", "divided between the stages:");
         }

@@ -84,7 +84,7 @@ impl Schema {
         of(&self.columns)
     }
 
-    /// Whether a column has two values and no more, on one coordinate: rows may be divided by it.
+    /// Whether a column has two values and no more, on one coordinate.
     pub fn indicates(&self, block: &Block) -> bool {
         block.form == Form::Line && block.width() == 1 && self.columns[block.column].kind.values() == Some(2)
     }

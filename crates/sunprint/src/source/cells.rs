@@ -97,14 +97,13 @@ struct Opener<'a> {
     opening: Opening<'a>,
     text: Wiped<u8>,
     width: usize,
-    /// Of the schema: what divides them further stands in the pass, and not in the cells.
     strata: usize,
     most_rows: usize,
 }
 
 impl<'a> Opener<'a> {
     fn new(seal: &'a Seal, pass: &Pass) -> Opener<'a> {
-        let (width, strata, most_rows) = (pass.width, pass.schema_strata(), most_rows(pass.width).min(SLICE));
+        let (width, strata, most_rows) = (pass.width, pass.strata, most_rows(pass.width).min(SLICE));
         Opener { opening: seal.opening(), text: Wiped(Vec::new()), width, strata, most_rows }
     }
 

@@ -8,7 +8,6 @@
 mod bytes;
 mod cells;
 pub mod codes;
-mod facets;
 mod fingerprint;
 mod forks;
 mod gram;
@@ -23,7 +22,6 @@ mod sums;
 mod wire;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
-pub use facets::Facets;
 pub use fingerprint::{Fingerprint, KEY_BYTES, Marker};
 pub use forks::{Fork, Forks};
 pub use gram::packed_index;

@@ -2,7 +2,6 @@
 
 use super::cells::{CellTally, Cells};
 use super::codes::Codes;
-use super::facets::Facets;
 use super::gram::Gram;
 use super::grid::Grid;
 use super::marginals::Marginals;
@@ -32,11 +31,8 @@ pub struct Pass {
     pub schema: Digest,
     /// Features in a row.
     pub width: usize,
-    /// Strata, each facet of each of them counted as one.
+    /// Strata.
     pub strata: usize,
-    /// What divides the strata of the schema into these.
-    #[serde(default, skip_serializing_if = "Facets::is_empty")]
-    pub facets: Facets,
     /// The work itself.
     pub work: Work,
 }
@@ -83,9 +79,9 @@ pub(crate) enum Answer {
 impl Pass {
     /// The pass with this number, over rows of `width` coordinates in `strata` strata of the schema. It belongs to no fit
     /// yet, and no fit absorbs its tally.
-    pub fn new(number: u32, width: usize, strata: usize, facets: Facets, work: Work) -> Pass {
-        let (fit, schema, strata) = (FitName::default(), Digest::default(), strata * facets.count());
-        Pass { version: VERSION, number, fit, schema, width, strata, facets, work }
+    pub fn new(number: u32, width: usize, strata: usize, work: Work) -> Pass {
+        let (fit, schema) = (FitName::default(), Digest::default());
+        Pass { version: VERSION, number, fit, schema, width, strata, work }
     }
 
     /// The same pass as one of a fit, whose schema has this digest.
@@ -98,11 +94,6 @@ impl Pass {
     /// JSON is another pass.
     pub(crate) fn origin(&self) -> Origin {
         Origin { fit: self.fit, number: self.number, pass: Digest::of(self.to_json().as_bytes()) }
-    }
-
-    /// The strata of the schema whose rows this pass tallies.
-    pub fn schema_strata(&self) -> usize {
-        self.strata / self.facets.count()
     }
 
     /// The tally of no rows.
@@ -174,8 +165,7 @@ impl Pass {
             Work::Cells(cells) => cells.fit(self.width, self.strata),
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
-        let facets = self.facets.fit(self.width) && self.strata.is_multiple_of(self.facets.count());
-        self.width > 0 && self.strata > 0 && facets && work
+        self.width > 0 && self.strata > 0 && work
     }
 
     /// The pass as JSON.
@@ -205,16 +195,6 @@ impl Tallying<'_> {
     /// If `codes` has another width than the pass: a mistake of the program, not of a row.
     pub fn add(&mut self, codes: &Codes) {
         assert_eq!(codes.width(), self.pass.width, "tally: rows as wide as the pass");
-        let pass = self.pass;
-        if pass.facets.is_empty() {
-            self.add_divided(codes);
-        } else {
-            pass.facets.divide(codes, |part| self.add_divided(part));
-        }
-    }
-
-    /// Adds rows whose strata are those of the pass.
-    fn add_divided(&mut self, codes: &Codes) {
         self.tally.rows += codes.rows() as u64;
         match (&mut self.tally.answer, &self.pass.work, &mut self.gram) {
             (Answer::Sums(sums), Work::Sums(spec), _) => sums.add(codes, spec, self.level),

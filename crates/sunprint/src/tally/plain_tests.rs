@@ -4,8 +4,8 @@
 use super::codes::{Codes, Q};
 use super::pass::Opened;
 use super::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Facets, Fork, Forks, GRID, Grid, GridSide, Histogram, Marginals,
-    Pass, Place, Sums, Work, grid_radius,
+    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, GRID, Grid, GridSide, Histogram, Marginals, Pass,
+    Place, Sums, Work, grid_radius,
 };
 use crate::cpu::Level;
 use proptest::prelude::*;
@@ -201,7 +201,7 @@ fn all_sums(width: usize) -> Work {
 }
 
 fn pass(width: usize, work: Work) -> Pass {
-    Pass::new(1, width, 3, Facets::default(), work)
+    Pass::new(1, width, 3, work)
 }
 
 /// Codes with many extremes: they are what overflows.
