@@ -11,7 +11,7 @@ use sunprint::source::{
     Drawn, Existing, Format, Input, Layout, Output, Physical, PhysicalType, Progress, Table, TableWriter, Unit,
 };
 use sunprint::tally::codes::Codes;
-use sunprint::tally::{ClippedMoments, Facets, Pass, Work};
+use sunprint::tally::{ClippedMoments, Pass, Work};
 
 use crate::synthesise::unit_schema;
 
@@ -162,7 +162,7 @@ pub fn moments(rows: usize, width: usize, threads: usize, runs: usize) -> Moment
     // The root of the mean square of a row of uniform numbers on 2¹⁴ codes: 2¹⁴ √(d/12).
     let radius = (16_384.0 * (width as f64 / 12.0).sqrt()) as u32;
     let spec = ClippedMoments { centre: vec![32_768; width], radius, plane: None };
-    let pass = Pass::new(2, width, 1, Facets::default(), Work::Moments(spec));
+    let pass = Pass::new(2, width, 1, Work::Moments(spec));
     let once = || {
         let start = Instant::now();
         let part = |thread: usize| {

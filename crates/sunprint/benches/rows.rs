@@ -14,7 +14,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::Codes;
-use sunprint::tally::{Cells, ClippedMoments, Coordinates, Facets, Pass, Place, Sums, Work};
+use sunprint::tally::{Cells, ClippedMoments, Coordinates, Pass, Place, Sums, Work};
 
 /// Each side takes about this many seconds of a turn.
 const TURN: f64 = 0.05;
@@ -73,7 +73,7 @@ fn codes(width: usize) -> Codes {
 }
 
 fn pass(width: usize, work: Work) -> Pass {
-    Pass::new(1, width, 1, Facets::default(), work)
+    Pass::new(1, width, 1, work)
 }
 
 fn rows(codes: &Codes) -> impl Iterator<Item = &[u16]> {

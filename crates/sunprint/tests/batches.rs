@@ -12,7 +12,7 @@ use sunprint::plan::{Plan, budget};
 use sunprint::run::{draw_batches, run, write_rows};
 use sunprint::schema::Schema;
 use sunprint::source::*;
-use sunprint::tally::{Facets, FitName, KEY_BYTES, Marker, Pass, Work};
+use sunprint::tally::{FitName, KEY_BYTES, Marker, Pass};
 
 const ROWS: usize = 40_000;
 
@@ -241,10 +241,6 @@ fn cells_answer_like_their_rows() {
             fit.absorb(tally).unwrap();
             passes.push(pass);
         }
-        // A pass that divides the strata of the schema further: the cells know only those.
-        let clamped = passes.iter().find(|pass| !matches!(pass.work, Work::Marginals(_))).unwrap();
-        let facets = Facets { asked: vec![1] };
-        passes.push(Pass::new(9, schema.width(), schema.strata(), facets, clamped.work.clone()));
         for pass in passes {
             let (tally, mark) = batches(parts.clone()).answer_marked(&schema, &pass, &marker, &Silent).unwrap();
             let whole = &made[1];

@@ -8,7 +8,7 @@ use sunprint::fit::Fit;
 use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClippedMoments, Digest, Facets, FitName, Pass, Tally, Work};
+use sunprint::tally::{ClippedMoments, Digest, FitName, Pass, Tally, Work};
 
 const WIDTH: usize = 3;
 const ROWS: usize = 400;
@@ -81,7 +81,7 @@ fn every_fit_has_a_name_of_its_own() {
         assert_ne!(mine.fit, others.fit);
         assert_eq!(Pass { fit: mine.fit, ..others.clone() }, mine);
         assert_eq!(fit.next_pass().unwrap(), mine, "a pass that is asked for twice is the same");
-        let nobodys = Pass::new(mine.number, mine.width, mine.strata, Facets::default(), mine.work.clone());
+        let nobodys = Pass::new(mine.number, mine.width, mine.strata, mine.work.clone());
         for pass in [&others, &nobodys] {
             refused(fit.absorb(pass.tally(&wide())).unwrap_err(), OTHER_FIT);
             assert!(fit.receipt().spent.is_empty());

@@ -48,7 +48,7 @@ kind = "boolean"
 role = "label"
 "#;
 
-/// A model of format 4 with curves, thresholds, offsets, facets and a sieve.
+/// A model of format 4 with curves, thresholds, offsets and a sieve.
 static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let schema = Schema::parse(EVERYTHING, "everything.toml").unwrap();
     let mut stream = Stream::new(3, 92, 0);
@@ -65,19 +65,10 @@ static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
             (row, stratum)
         })
         .collect();
-    let shares = Shares {
-        centre: 500,
-        spread: 500,
-        facets: 1000,
-        moments: 3000,
-        marginals: 3000,
-        measure: 1000,
-        labels: 1000,
-        contrasts: 0,
-    };
+    let shares =
+        Shares { centre: 500, spread: 500, moments: 4000, marginals: 3000, measure: 1000, labels: 1000, contrasts: 0 };
     let plan = Plan { shares: Some(shares), ..Plan::default() };
     let model = fit(&table(schema.width(), &rows), &schema, plan, promise("4", None), Kernel::seeded(1)).unwrap();
-    assert_eq!(model.release().facets.asked, [8]);
     let sieve = &model.release().sieves[0];
     assert!(sieve.forks.leaves() > 2 && sieve.keep.iter().flatten().any(|keep| *keep < 1.0));
     model.to_json().into_bytes()
@@ -207,13 +198,6 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
         ("/release/sieve/forks/0/1", "65536"),
         ("/release/sieve/forks/0/2", "-2147483648"),
         ("/release/sieve/forks/0/3", "2147483647"),
-        // Only a column of two values divides rows, and nothing is drawn for facets that the measure does not have.
-        ("/release/facets", "[0]"),
-        ("/release/facets", "[9]"),
-        ("/release/facets", "[]"),
-        ("/release/facets", "[8, 8]"),
-        ("/release/facets/0", "-1"),
-        ("/release/facets/0", "4294967296"),
         ("/release/sieve/keep", "[]"),
         ("/release/sieve/keep/0", "[]"),
         ("/release/sieve/keep/0/0", "8.001"),
@@ -222,15 +206,7 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
     ] {
         assert!(!load(&with(&FITTED, path, json(value))), "{path} = {value}");
     }
-    // Several sieves are a list of such, and columns that exclude one another are columns of two values, each on one list.
-    let sieve = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["sieve"].clone();
-    let several = with(&FITTED, "/release/sieve", Value::from(vec![sieve.clone(), sieve]));
-    assert!(load(&several));
-    for (path, value) in
-        [("/release/sieve/1/forks", "[]"), ("/release/sieve/1/keep/0/0", "9"), ("/release/sieve/1", "{}")]
-    {
-        assert!(!load(&with(&several, path, json(value))), "{path} = {value}");
-    }
+    // Columns that exclude one another are columns of two values, each on one list.
     let one_of = |value: &str| {
         let mut document = serde_json::from_slice::<Value>(&FITTED).unwrap();
         document["release"]["settle"]["one_of"] = json(value);

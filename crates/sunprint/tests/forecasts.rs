@@ -39,7 +39,6 @@ fn a_forecast_has_the_stages_of_the_fit() {
                 let predicted = [
                     ("centre", shares.centre),
                     ("spread", shares.spread),
-                    ("facets", shares.facets),
                     ("contrasts", shares.contrasts),
                     ("moments", shares.moments),
                     ("marginals", shares.marginals),

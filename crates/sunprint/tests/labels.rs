@@ -137,36 +137,3 @@ fn noise_is_not_followed() {
         assert!(mean > 0.5, "a stratum keeps most of its rows: {mean}");
     }
 }
-
-/// Where rows are many there is a second tree, which asks few numbers evenly; both are counted in one pass, as two
-/// histograms of the same rows, and both are kept in the file.
-#[test]
-fn many_rows_have_a_second_tree() {
-    let mut stream = Stream::new(6, 92, 0);
-    let rows: Vec<(Vec<u16>, u32)> = (0..60_000)
-        .map(|_| {
-            let x: Vec<f64> = (0..WIDTH).map(|_| stream.unit()).collect();
-            // A chessboard: neither the strata's means nor their marginals know it.
-            let dark = (x[0] * 4.0) as u32 % 2 == (x[1] * 4.0) as u32 % 2;
-            let stratum = u32::from(stream.unit() < if dark { 0.9 } else { 0.1 });
-            (x.iter().map(|x| (x * f64::from(Q)).round() as u16).collect(), stratum)
-        })
-        .collect();
-    let codes = table(WIDTH, &rows);
-    let (passes, model) = fit(&codes, 2000, Kernel::quiet(), "1");
-    let Some(Work::Marginals(marginals)) = passes.last().map(|pass| &pass.work) else { panic!("counts of leaves") };
-    let [Histogram::Tree(_), Histogram::Tree(blind)] = &marginals.histograms[..] else { panic!("two trees") };
-    let mut asked: Vec<u32> = blind.forks.iter().map(|fork| fork.at).collect();
-    asked.sort_unstable();
-    asked.dedup();
-    assert!(asked.len() <= 3, "{asked:?}");
-    assert_eq!(model.release().sieves.len(), 2);
-    let spent = model.receipt().spent.iter().find(|spent| spent.stage == "labels").unwrap();
-    assert_eq!(spent.sensitivity, "in each of 2 histograms one count down and one up, by 1");
-    // A fifth of ε = 1, two counts in each of two trees: 4/0.2.
-    assert!(spent.noise.contains("20"), "{}", spent.noise);
-    let text = model.to_json();
-    assert!(text.starts_with("{\"sunprint_model\":6,"), "the format of today");
-    let read = Model::from_json(text.as_bytes(), "a model").unwrap();
-    assert_eq!(model.draw(3000, 1).block(2).units, read.draw(3000, 1).block(2).units);
-}

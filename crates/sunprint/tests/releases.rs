@@ -8,7 +8,7 @@ use sunprint::plan::{Method, Plan, Shares};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Facets, Fork, Forks, Histogram, Marginals, Opened, Pass, Tally, Work};
+use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Opened, Pass, Tally, Work};
 use sunprint::{error::Kind, subspace};
 
 /// Columns of many kinds, and a label of so many categories.
@@ -132,7 +132,7 @@ fn passes(width: usize, strata: usize, reach: u16) -> Vec<Pass> {
         Work::Marginals(Marginals { histograms: vec![hot] }),
         Work::Marginals(Marginals { histograms: vec![tree] }),
     ];
-    works.into_iter().map(|work| Pass::new(2, width, strata, Facets::default(), work)).collect()
+    works.into_iter().map(|work| Pass::new(2, width, strata, work)).collect()
 }
 
 proptest! {
@@ -166,7 +166,7 @@ proptest! {
         let mut there = here.clone();
         there[0] = (vec![if corner { Q } else { 0 }; width], stratum);
         let spec = ClampedSums { centre: vec![centre; width], reach };
-        let pass = Pass::new(2, width, strata, Facets::default(), Work::Clamped(spec.clone()));
+        let pass = Pass::new(2, width, strata, Work::Clamped(spec.clone()));
         let [a, b] = [&here, &there].map(|rows| match pass.tally(&table(width, rows)).open_danger() {
             Opened::Moments(t) => subspace::contrasts(t, &subspace::helmert(strata)),
             _ => unreachable!("clamped sums"),
@@ -181,7 +181,7 @@ proptest! {
 #[test]
 fn the_span_of_contrasts_is_attained() {
     let spec = ClampedSums { centre: vec![Q / 2; 2], reach: 1000 };
-    let pass = Pass::new(2, 2, 3, Facets::default(), Work::Clamped(spec.clone()));
+    let pass = Pass::new(2, 2, 3, Work::Clamped(spec.clone()));
     let moved = |to: u32| {
         let [a, b] = [(vec![0; 2], 0), (vec![Q; 2], to)].map(|row| match pass.tally(&table(2, &[row])).open_danger() {
             Opened::Moments(t) => subspace::contrasts(t, &subspace::helmert(3)),

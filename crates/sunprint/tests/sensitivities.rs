@@ -10,8 +10,7 @@ use sunprint::privacy::Kernel;
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{
-    ClampedSums, ClippedMoments, Facets, Fork, Forks, Histogram, Marginals, Opened, Pass, Sums, Tally, Work,
-    packed_index,
+    ClampedSums, ClippedMoments, Fork, Forks, Histogram, Marginals, Opened, Pass, Sums, Tally, Work, packed_index,
 };
 
 type Row = (Vec<u16>, u32);
@@ -66,11 +65,7 @@ fn all_sums(width: usize) -> Work {
 
 impl Neighbours {
     fn tallies(&self, work: Work) -> [Tally; 2] {
-        self.divided(Facets::default(), work)
-    }
-
-    fn divided(&self, facets: Facets, work: Work) -> [Tally; 2] {
-        let pass = Pass::new(1, self.width, self.strata, facets, work);
+        let pass = Pass::new(1, self.width, self.strata, work);
         [&self.here, &self.there].map(|rows| pass.tally(&table(self.width, rows)))
     }
 }
@@ -197,7 +192,7 @@ fn wide_rows_stay_inside_their_norm() {
                 let row = random_rows(d, 1, 1, seed).remove(0);
                 let centre = random_rows(d, 1, 1, seed + 50).remove(0).0;
                 let work = Work::Moments(ClippedMoments { centre, radius, plane: None });
-                let pass = Pass::new(1, d, 1, Facets::default(), work);
+                let pass = Pass::new(1, d, 1, work);
                 let tally = pass.tally(&table(d, &[row]));
                 let Opened::Moments(tally) = tally.open_danger() else { panic!("moments") };
                 let gram = assemble(tally, 1, layout);
@@ -277,10 +272,8 @@ fn histograms_move_one_unit_each() {
             Histogram::Hot { at, len: d - at },
             Histogram::Tree(chain(d, &mut stream)),
         ];
-        // Whether strata are divided or not: a row is in one facet of one stratum.
-        let facets = Facets { asked: (0..stream.below(d as u64 + 1) as u32).collect() };
-        let sizes: Vec<usize> = histograms.iter().map(|h| h.size(pair.strata * facets.count())).collect();
-        let [a, b] = pair.divided(facets, Work::Marginals(Marginals { histograms }));
+        let sizes: Vec<usize> = histograms.iter().map(|h| h.size(pair.strata)).collect();
+        let [a, b] = pair.tallies(Work::Marginals(Marginals { histograms }));
         let (Opened::Cells(a), Opened::Cells(b)) = (a.open_danger(), b.open_danger()) else { panic!("counts") };
         let mut start = 0;
         for size in sizes {

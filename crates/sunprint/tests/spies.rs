@@ -7,9 +7,8 @@ use sunprint::error::Kind;
 use sunprint::fit::Fit;
 use sunprint::plan::{Facts, Mechanism, Method, Plan, Shares};
 use sunprint::privacy::{Budget, Kernel, Privacy, Ratio, Spent};
-use sunprint::schema::ColumnKind;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Facets, GRID, Histogram, Marginals, Pass, Sums, Work};
+use sunprint::tally::{ClampedSums, GRID, Histogram, Marginals, Pass, Sums, Work};
 
 const ROWS: usize = 40;
 const WIDTH: usize = 3;
@@ -33,14 +32,12 @@ fn facts(strata: usize) -> Facts {
 fn refined(shares: &Shares) -> Vec<Expected> {
     let whole = Shares::WHOLE;
     let second = if shares.moments + shares.contrasts > 0 || shares.measure > 0 { 2 } else { 1 };
-    let second = second + u32::from(shares.facets > 0);
     let third = second + u32::from(shares.marginals > 0);
     // Without moments the measure counts strata, in the pass that sums them.
     let last = if shares.moments > 0 { third + 1 } else { third };
     let stages = [
         ("centre", (shares.centre, whole), "cube", "gaussian", 1),
         ("spread", (shares.spread, whole), "laplace", "gaussian", 1),
-        ("facets", (shares.facets, whole), "wishart difference", "gaussian", 2),
         ("contrasts", (shares.contrasts, whole), "cube", "gaussian", second),
         ("moments", (shares.moments, whole), "wishart difference", "gaussian", second),
         ("marginals", (shares.marginals, whole), "laplace", "gaussian", third),
@@ -55,7 +52,6 @@ fn cases() -> Vec<Case> {
     let counted = Shares { marginals: 1500, moments: 3000, ..by_hand };
     let sorted = Shares { labels: 2000, moments: 2500, ..by_hand };
     let both = Shares { labels: 1000, moments: 2000, ..counted };
-    let divided = Shares { facets: 500, moments: 2000, ..sorted };
     let apart = Shares { centre: 4000, spread: 500, contrasts: 5000, measure: 500, ..Shares::default() };
     let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
     let paper = vec![
@@ -103,7 +99,6 @@ fn cases() -> Vec<Case> {
         case("marginals and strata", hand(counted), 3, refined(&counted)),
         case("labels", hand(sorted), 3, refined(&sorted)),
         case("marginals and labels", hand(both), 2, refined(&both)),
-        case("facets and labels", hand(divided), 3, refined(&divided)),
         case("lattice and labels", psmm(hand(sorted)), 3, on_lattice(refined(&sorted))),
         case(
             "public basis",
@@ -161,10 +156,7 @@ fn rows(strata: usize) -> Codes {
 }
 
 fn begin(case: &Case, budget: Budget) -> Fit {
-    let mut schema = schema(WIDTH, case.strata);
-    if case.plan.shares.is_some_and(|shares| shares.facets > 0) {
-        schema.columns[0].kind = ColumnKind::Boolean { values: None };
-    }
+    let schema = schema(WIDTH, case.strata);
     let kernel = Kernel::quiet();
     Fit::begin_with_danger_kernel(&schema, case.plan.clone(), budget, ROWS as u64, kernel).unwrap()
 }
@@ -228,7 +220,7 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
             assert_eq!(spent.sensitivity, "in each of 1 histograms one count down and one up, by 1");
             at_least(scales[0], if pure { 2.0 / amount } else { 2.0 / (2.0 * amount) });
         }
-        "facets" | "moments" => {
+        "moments" => {
             // t = 2590 for the mean, t_L = 3172 for the one-hot of at most 64 strata.
             let hot = if strata > 1 && strata <= 64 { 3172_u64 * 3172 } else { 0 };
             let bound = GRID * GRID + 2590 * 2590 + hot;
@@ -343,7 +335,7 @@ fn a_wrong_tally_is_refused_before_anything_is_spent() {
                 }
                 fit.absorb(pass.tally(&codes)).unwrap();
             }
-            let last = Pass::new(9, WIDTH, 1, Facets::default(), all_sums());
+            let last = Pass::new(9, WIDTH, 1, all_sums());
             assert_eq!(fit.absorb(last.tally(&codes)).unwrap_err().kind(), Kind::Protocol, "no pass is left");
             fit.finish().unwrap();
         }
@@ -384,8 +376,6 @@ fn plans_that_cannot_work_are_refused_at_the_beginning() {
         Plan { shares: Some(counted), public_basis: good.clone(), ..default() },
         Plan { shares: Some(counted), texture: false, ..default() },
         Plan { shares: Some(sorted), ..default() },
-        // There is no column of two values, and no stratum to divide.
-        Plan { shares: Some(Shares { facets: 1000, marginals: 0, ..counted }), ..default() },
         Plan { shares: Some(counted), ..plan(Method::Gaussian) },
         Plan { dimension: Some(1), ..plan(Method::Gaussian) },
         Plan { public_basis: good.clone(), ..plan(Method::Gaussian) },

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sunprint::error::Kind;
 use sunprint::tally::codes::Codes;
 use sunprint::tally::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Facets, Fork, Forks, Histogram, MOST_ROWS, Marginals, Pass, Place,
-    Sums, Tally, VERSION, Work,
+    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums,
+    Tally, VERSION, Work,
 };
 
 type Row = (Vec<u16>, u32);
@@ -36,7 +36,7 @@ fn passes(width: usize, strata: usize, centre: u16, radius: u32) -> Vec<Pass> {
         Work::Clamped(ClampedSums { centre: vec![centre; width], reach: radius as u16 }),
         Work::Marginals(Marginals { histograms: vec![line, hot] }),
     ];
-    works.into_iter().map(|work| Pass::new(7, width, strata, Facets::default(), work)).collect()
+    works.into_iter().map(|work| Pass::new(7, width, strata, work)).collect()
 }
 
 fn rows(width: usize) -> impl Strategy<Value = Vec<Row>> {
@@ -268,7 +268,7 @@ fn too_many_rows_are_refused() {
 #[test]
 fn cube_cells_may_be_deeper_than_a_code() {
     let cells = Cells { coordinates: Coordinates::Columns, cuts: vec![0; 18], depths: vec![18] };
-    let pass = Pass::new(1, 1, 1, Facets::default(), Work::Cells(cells));
+    let pass = Pass::new(1, 1, 1, Work::Cells(cells));
     for (code, leaf) in [(0, 0), (1, 4), (32_768, 131_072), (u16::MAX, 262_140)] {
         let tally = pass.tally(&codes(1, &[(vec![code], 0)]));
         let sunprint::tally::Opened::Cells(counts) = tally.open_danger() else { panic!("cells") };

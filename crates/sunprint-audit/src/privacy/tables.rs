@@ -4,7 +4,7 @@ use super::Side;
 use sunprint::plan::budget;
 use sunprint::privacy::{Budget, Charge, Delta, Epsilon};
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{Facets, Pass, Tally, Work};
+use sunprint::tally::{Pass, Tally, Work};
 
 /// Two tables that differ in one row.
 pub struct Neighbours {
@@ -102,7 +102,7 @@ impl Neighbours {
 
     /// Both tallies of some work, through the public pass.
     pub fn tallies(&self, work: &Work) -> [Tally; 2] {
-        let pass = Pass::new(1, self.width, self.strata, Facets::default(), work.clone());
+        let pass = Pass::new(1, self.width, self.strata, work.clone());
         [pass.tally(&self.tables[0]), pass.tally(&self.tables[1])]
     }
 }

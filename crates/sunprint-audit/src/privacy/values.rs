@@ -6,7 +6,7 @@ use super::{Noise, Side, Trial, open};
 use sunprint::privacy::Sensitive;
 use sunprint::subspace;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Facets, Fork, Forks, Histogram, Marginals, Pass, Work};
+use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Pass, Work};
 
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
@@ -61,7 +61,7 @@ pub fn edges_from_the_data(terms: Terms) -> Trial {
 fn counts<const N: usize>(table: &Codes, strata: usize, edges: &[[u16; N]; 2]) -> Vec<u64> {
     let line = |at: usize| Histogram::Line { at, edges: edges[at].to_vec(), absence: false };
     let work = Work::Marginals(Marginals { histograms: vec![line(0), line(1)] });
-    let tally = Pass::new(1, table.width(), strata, Facets::default(), work).tally(table);
+    let tally = Pass::new(1, table.width(), strata, work).tally(table);
     open::cells(&tally).leaves.clone()
 }
 

@@ -44,7 +44,6 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
     trials.push(with_marginals(Neighbours::opposite_corners(), pure));
     trials.push(with_marginals(Neighbours::one_row_strata(), pure));
     trials.push(with_labels(Neighbours::one_row_strata(), pure));
-    trials.push(with_facets(Neighbours::one_row_strata(), pure));
     trials
 }
 
@@ -72,16 +71,6 @@ pub fn with_labels(pair: Neighbours, terms: Terms) -> Trial {
     Trial { name: format!("{}, labels", trial.name), runs: FEWEST_RUNS, ..trial }
 }
 
-/// The default method with a column of two values that may divide the strata, which so few rows would not be asked for.
-pub fn with_facets(pair: Neighbours, terms: Terms) -> Trial {
-    let shares = Shares { centre: 1000, spread: 500, facets: 4500, moments: 2000, measure: 2000, ..Shares::default() };
-    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
-    let mut schema = schema(&pair);
-    schema.columns[0].kind = ColumnKind::Boolean { values: None };
-    let trial = trial_of(schema, pair, plan, terms);
-    Trial { name: format!("{}, facets", trial.name), runs: FEWER_RUNS, ..trial }
-}
-
 /// The baseline of one Gaussian.
 pub fn gaussian(pair: Neighbours, terms: Terms) -> Trial {
     trial(pair, Plan { method: Method::Gaussian, ..Plan::default() }, terms)
@@ -101,10 +90,7 @@ pub fn lattice(method: Method) -> Plan {
 
 /// A whole fit.
 pub fn trial(pair: Neighbours, plan: Plan, terms: Terms) -> Trial {
-    trial_of(schema(&pair), pair, plan, terms)
-}
-
-fn trial_of(schema: Schema, pair: Neighbours, plan: Plan, terms: Terms) -> Trial {
+    let schema = schema(&pair);
     let name = terms.name(&format!("fit, {}, {}", plan.method.name(), plan.mechanism.name()), &pair);
     let purse = terms.purse();
     let run: Run = Box::new(move |noise, side| numbers(&fit(&pair, &schema, &plan, purse, noise, side)));
