@@ -1,6 +1,6 @@
 //! The cube mechanism: integer sums whose every coordinate moves by at most a span, with noise spread like the cube.
 //!
-//! Proof: docs/proofs.md, Lemma 8; docs/proofs.md, Lemma 9; docs/proofs.md, Lemma 28.
+//! Proof: docs/proofs.md, Lemma 8; docs/proofs.md, Lemma 9; docs/proofs.md, Lemma 27.
 //!
 //! # Input
 //! d integer sums; replacing one row moves each of them by at most `span` (Q).
