@@ -19,6 +19,7 @@ mod noted;
 mod one_of;
 mod paper;
 mod refined;
+mod sites;
 mod weighed;
 
 use crate::error::{Error, Kind, Result};
@@ -35,6 +36,7 @@ use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
 use labels::LabelStage;
 pub(crate) use refined::centre_noise;
+use sites::SiteStage;
 
 /// A fit in progress.
 pub struct Fit {
@@ -64,10 +66,12 @@ enum Stage {
     Marginals { spec: Marginals, charge: Charge, measure: Box<MeasureStage> },
     /// The paper's method, pass 1.
     Products { covariance: Charge, mean: Charge, measure: Charge },
-    /// Every method, the last pass but that of labels.
+    /// Every method, the last pass but those of labels and sites.
     Measure(Box<MeasureStage>),
-    /// Default method with strata, the last pass.
+    /// Default method with strata, the last pass but that of sites.
     Labels(Box<LabelStage>),
+    /// Default method with many rows, the last pass.
+    Sites(Box<SiteStage>),
     /// Nothing left to do.
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
@@ -81,6 +85,13 @@ struct Rest {
     marginals: Charge,
     measure: Charge,
     labels: Charge,
+    sites: Charge,
+}
+
+/// What is counted once a model is there.
+struct Later {
+    labels: Charge,
+    sites: Charge,
 }
 
 /// Fractional bits of the integer basis.
@@ -133,10 +144,10 @@ impl Fit {
                 });
                 shares.check(&facts)?;
                 receipt.default_stages(&shares);
-                let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = shares;
-                let [centre, spread, contrasts, moments, marginals, measure, labels] =
-                    budget.split([centre, spread, contrasts, moments, marginals, measure, labels])?;
-                let rest = Rest { contrasts, moments, marginals, measure, labels };
+                let Shares { centre, spread, contrasts, moments, marginals, measure, labels, sites } = shares;
+                let [centre, spread, contrasts, moments, marginals, measure, labels, sites] =
+                    budget.split([centre, spread, contrasts, moments, marginals, measure, labels, sites])?;
+                let rest = Rest { contrasts, moments, marginals, measure, labels, sites };
                 Stage::Centre { centre, spread, rest }
             }
             Method::Paper => {
@@ -184,6 +195,7 @@ impl Fit {
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
             Stage::Labels(stage) => stage.work(),
+            Stage::Sites(stage) => stage.work(),
             Stage::Done(_) | Stage::Broken => return None,
         };
         let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), work);
@@ -236,6 +248,7 @@ impl Fit {
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
             Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
             Stage::Labels(stage) => self.absorb_labels(answer, *stage),
+            Stage::Sites(stage) => self.absorb_sites(answer, *stage),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
         // What a stage spent before it failed is spent all the same.

@@ -69,6 +69,7 @@ pub mod error;
 pub mod evaluate;
 pub mod fit;
 pub mod forecast;
+mod infer;
 pub mod ledger;
 mod markup;
 pub mod math;

@@ -11,8 +11,10 @@ mod evidence;
 mod file;
 mod grow;
 mod heard;
+mod pool;
 mod settle;
 mod sieve;
+mod sites;
 mod verify;
 
 use crate::measure::{Measure, Side};
@@ -32,8 +34,10 @@ pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence
 pub(crate) use evidence::{EXPLAINED, MOST_COVARIANCES};
 pub use file::MOST_BYTES;
 pub(crate) use grow::grow;
+pub(crate) use pool::Pool;
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
+pub use sites::SiteSieve;
 pub(crate) use verify::verify;
 
 /// A finished release.
@@ -63,6 +67,9 @@ pub struct Release {
     /// Which rows are kept: those that pass all of them.
     #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
     pub sieves: Vec<Sieve>,
+    /// And that stand near a site of which there are too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sites: Option<SiteSieve>,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.

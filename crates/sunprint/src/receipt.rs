@@ -136,6 +136,7 @@ impl Receipt {
         self.stage("marginals", shares.marginals, whole, &on("discrete Laplace noise", "the values of each column"));
         self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
         self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of a tree"));
+        self.stage("sites", shares.sites, whole, &on("discrete Laplace noise", "the rows nearest to each site"));
     }
 
     /// The sentence that says what is promised.

@@ -3,7 +3,7 @@
 use super::attune::Ground;
 use super::mechanism::whole_allocation;
 use super::refined::NO_DIRECTION;
-use super::{BASIS_BITS, Fit, Stage, fixed_point};
+use super::{BASIS_BITS, Fit, Later, Stage, fixed_point};
 use crate::error::Result;
 use crate::math::rounding::{largest_remainders, nearest_shares};
 use crate::measure::{
@@ -31,8 +31,8 @@ pub(super) struct MeasureStage {
     pub one_of: Vec<OneOf>,
     /// What the moments said, where rows are drawn from it.
     pub ground: Option<Ground>,
-    /// For one more pass, if there is one.
-    pub labels: Option<Charge>,
+    /// For further passes, if there may be some.
+    pub later: Option<Later>,
 }
 
 /// Which cells are counted, and what is made of the counts.
@@ -118,8 +118,9 @@ impl Fit {
     /// Public.
     pub fn needs_no_more_rows(&self) -> bool {
         match &self.stage {
-            Stage::Measure(stage) => stage.labels.as_ref().is_none_or(|charge| charge.amount().is_zero()),
-            Stage::Labels(_) => true,
+            Stage::Measure(stage) => stage.later.as_ref().is_none_or(Later::is_empty),
+            Stage::Labels(stage) => stage.is_last(),
+            Stage::Sites(_) => true,
             _ => false,
         }
     }
@@ -131,7 +132,7 @@ impl Fit {
         stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
     ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, labels } =
+        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, later } =
             stage;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
@@ -161,17 +162,17 @@ impl Fit {
             agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
         }
         let settle = Settle { one_of, ..Settle::default() };
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new() };
-        Ok(self.done(release, &targets, ground.as_ref(), labels))
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), sites: None };
+        Ok(self.done(release, &targets, ground.as_ref(), later))
     }
 
     /// The end of every fit: means are kept where they were measured, and values come as often as was released.
     pub(super) fn done(
-        &self,
+        &mut self,
         mut release: Release,
         targets: &[Target],
         ground: Option<&Ground>,
-        labels: Option<Charge>,
+        later: Option<Later>,
     ) -> Stage {
         let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
@@ -183,7 +184,7 @@ impl Fit {
         let mut targets = targets.to_vec();
         targets.resize(self.schema.blocks().len(), Target::default());
         let (release, targets) = self.attuned(release, &frame, &targets, ground);
-        self.after_measure(release, targets, labels)
+        self.after_measure(release, targets, later)
     }
 
     /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more. Gives the

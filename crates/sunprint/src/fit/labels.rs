@@ -5,7 +5,7 @@
 //! which is free, and the real rows are counted in its leaves, stratum by stratum.
 
 use super::marginals::count_noise;
-use super::{Fit, Stage};
+use super::{Fit, Later, Stage};
 use crate::error::Result;
 use crate::model::{Release, Sieve, Target, grow, recalibrate};
 use crate::plan::most_leaves;
@@ -19,12 +19,26 @@ const ROUNDS: u32 = 2;
 pub(super) struct LabelStage {
     forks: Forks,
     charge: Charge,
+    /// For one more pass, if there is one.
+    sites: Charge,
     release: Release,
     /// What is wanted of the values of each block.
     targets: Vec<Target>,
 }
 
+impl Later {
+    /// Whether there is nothing to spend on further passes.
+    pub fn is_empty(&self) -> bool {
+        self.labels.amount().is_zero() && self.sites.amount().is_zero()
+    }
+}
+
 impl LabelStage {
+    /// Whether no pass follows.
+    pub fn is_last(&self) -> bool {
+        self.sites.amount().is_zero()
+    }
+
     /// One histogram: the leaves of the tree, in every stratum.
     pub fn work(&self) -> Work {
         Work::Marginals(Marginals { histograms: vec![Histogram::Tree(self.forks.clone())] })
@@ -33,20 +47,23 @@ impl LabelStage {
 
 impl Fit {
     /// The end of a fit, or one more pass.
-    pub(super) fn after_measure(&self, release: Release, targets: Vec<Target>, charge: Option<Charge>) -> Stage {
-        let Some(charge) = charge.filter(|charge| !charge.amount().is_zero()) else {
+    pub(super) fn after_measure(&mut self, release: Release, targets: Vec<Target>, later: Option<Later>) -> Stage {
+        let Some(Later { labels: charge, sites }) = later else {
             return self.complete(release, &targets);
         };
+        if charge.amount().is_zero() {
+            return self.after_labels(release, targets, sites);
+        }
         let most = most_leaves(self.rows, count_noise(1, &charge));
         let forks = grow(&release, &self.schema, most);
-        Stage::Labels(Box::new(LabelStage { forks, charge, release, targets }))
+        Stage::Labels(Box::new(LabelStage { forks, charge, sites, release, targets }))
     }
 
     /// Noisy counts of the leaves; the model keeps its rows by them.
     ///
     /// Every row is in exactly one leaf of one stratum: one histogram.
     pub(super) fn absorb_labels(&mut self, answer: Sensitive<Answer>, stage: LabelStage) -> Result<Stage> {
-        let LabelStage { forks, charge, mut release, targets } = stage;
+        let LabelStage { forks, charge, sites, mut release, targets } = stage;
         let counts = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
@@ -60,6 +77,6 @@ impl Fit {
             release.sieves = vec![Sieve::of(&release, &self.schema, &forks, &counts, noise)];
             recalibrate(&mut release, &self.schema, &targets);
         }
-        Ok(self.complete(release, &targets))
+        Ok(self.after_labels(release, targets, sites))
     }
 }

@@ -115,7 +115,7 @@ fn value_evidence(block: usize, histogram: &Histogram, counts: &[i64], noise: f6
     }
     let edges = match histogram {
         Histogram::Line { edges, .. } => edges.clone(),
-        Histogram::Hot { .. } | Histogram::Tree(_) => Vec::new(),
+        Histogram::Hot { .. } | Histogram::Tree(_) | Histogram::Sites(_) => Vec::new(),
     };
     let noise = noise * (counts.len() as f64 / cells as f64).sqrt();
     parts.iter_mut().for_each(|part| *part = short(*part, noise));

@@ -174,7 +174,7 @@ pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, 
         targets: Vec::new(),
         one_of: Vec::new(),
         ground: None,
-        labels: None,
+        later: None,
     })
 }
 

@@ -122,7 +122,7 @@ impl Fit {
             targets: Vec::new(),
             one_of: Vec::new(),
             ground: None,
-            labels: None,
+            later: None,
         })))
     }
 }

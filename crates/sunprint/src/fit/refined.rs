@@ -4,7 +4,7 @@ use super::attune::Ground;
 use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{MeasureStage, Space};
 use super::contrasts::{HALF, contrast_reach};
-use super::{Fit, Rest, Stage, fixed_point, one_of, scalar_noise};
+use super::{Fit, Later, Rest, Stage, fixed_point, one_of, scalar_noise};
 use crate::error::{Error, Kind, Result};
 use crate::math::vector::dot;
 use crate::measure::{Side, box_sides};
@@ -119,7 +119,7 @@ impl Fit {
             Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
-        let Rest { moments, marginals, measure, labels, .. } = rest;
+        let Rest { moments, marginals, measure, labels, sites, .. } = rest;
         let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
         let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
@@ -204,7 +204,7 @@ impl Fit {
             targets: Vec::new(),
             one_of,
             ground,
-            labels: Some(labels),
+            later: Some(Later { labels, sites }),
         };
         match stage.ground.as_ref().filter(|_| !marginals.amount().is_zero()) {
             None => Ok(Stage::Measure(Box::new(stage))),

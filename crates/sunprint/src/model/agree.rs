@@ -13,14 +13,14 @@ pub(crate) fn correlations(release: &Release, width: usize) -> Vec<f64> {
     let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
     let draw = Draw::new(release, width, rows, TRIAL_SEED);
     let (mut sums, mut products) = (vec![0.0; width], vec![0.0; width * width]);
-    for block in 0..draw.blocks() {
-        for row in draw.block(block).units.chunks_exact(width) {
+    draw.each(|drawn| {
+        for row in drawn.units.chunks_exact(width) {
             for (i, x) in row.iter().enumerate() {
                 sums[i] += x;
                 products[i * width..=i * width + i].iter_mut().zip(row).for_each(|(sum, y)| *sum += x * y);
             }
         }
-    }
+    });
     let mean: Vec<f64> = sums.iter().map(|sum| sum / rows as f64).collect();
     let covariance = |i: usize, j: usize| products[i.max(j) * width + i.min(j)] / rows as f64 - mean[i] * mean[j];
     let variances: Vec<f64> = (0..width).map(|i| covariance(i, i)).collect();

@@ -27,11 +27,11 @@ pub(crate) struct Known<'a> {
 pub(crate) fn balance(release: &mut Release, width: usize, known: Option<Known>) {
     let draw = Draw::new(release, width, TRIAL, TRIAL_SEED);
     let mut columns = vec![Vec::with_capacity(TRIAL as usize); width];
-    for block in 0..draw.blocks() {
-        for row in draw.free_block(block).units.chunks_exact(width) {
+    draw.each_free(|drawn| {
+        for row in drawn.units.chunks_exact(width) {
             columns.iter_mut().zip(row).for_each(|(column, &x)| column.push(x));
         }
-    }
+    });
     let first = known.map_or_else(|| vec![0.0; width], |known| towards(release, &columns, known));
     for (column, by) in columns.iter_mut().zip(&first) {
         column.iter_mut().for_each(|x| *x += by);
@@ -123,6 +123,7 @@ mod tests {
             edge: 0.0,
             settle: Settle::default(),
             sieves: Vec::new(),
+            sites: None,
         }
     }
 

@@ -129,14 +129,13 @@ impl Trial {
             members: vec![Vec::new(); release.measure.strata()],
             everyone: Vec::new(),
         };
-        for block in 0..draw.blocks() {
-            let drawn = draw.free_block(block);
+        draw.each_free(|drawn| {
             for &stratum in &drawn.strata {
                 trial.members[stratum as usize].push(trial.everyone.len());
                 trial.everyone.push(trial.everyone.len());
             }
             trial.units.extend(drawn.units);
-        }
+        });
         trial
     }
 

@@ -10,7 +10,8 @@ use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
 use crate::math::vector::dot;
 use crate::measure::Side;
-use crate::source::Drawn;
+use crate::source::{Drawn, in_order};
+use crate::tally::SiteIndex;
 
 /// Rows in a block.
 pub const BLOCK: u64 = 1024;
@@ -38,6 +39,8 @@ pub struct Draw<'a> {
     noisy: Vec<usize>,
     /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
     means: Vec<Vec<f64>>,
+    /// Where sites begin, if there are any.
+    sites: Option<SiteIndex>,
     /// What every row obeys.
     constraints: Option<Constraints>,
 }
@@ -79,7 +82,8 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        Draw { release, width, rows, seed, order, start, leaves, noisy, means, constraints: None }
+        let sites = release.sites.as_ref().map(|sieve| sieve.sites.index(release.measure.strata()));
+        Draw { release, width, rows, seed, order, start, leaves, noisy, means, sites, constraints: None }
     }
 
     /// How many blocks there are.
@@ -99,6 +103,26 @@ impl<'a> Draw<'a> {
         self.rows_of(block, drawn, Self::row);
     }
 
+    /// Looks at all blocks, one after the other; they are drawn on all cores.
+    pub(super) fn each(&self, look: impl FnMut(Drawn)) {
+        self.each_of(|block| self.block(block), look);
+    }
+
+    /// The same before rows are settled.
+    pub(super) fn each_free(&self, look: impl FnMut(Drawn)) {
+        self.each_of(|block| self.free_block(block), look);
+    }
+
+    fn each_of(&self, draw: impl Fn(u64) -> Drawn + Sync, mut look: impl FnMut(Drawn)) {
+        let mut blocks = 0..self.blocks();
+        let take = |drawn| {
+            look(drawn);
+            Ok(())
+        };
+        // Nothing of this can fail.
+        let _ = in_order(|| Ok(blocks.next()), |block| Ok(draw(block)), take);
+    }
+
     /// One block of rows before they are settled: those that are kept once they are.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
@@ -106,13 +130,13 @@ impl<'a> Draw<'a> {
         self.rows_of(block, &mut drawn, |draw, last, stratum, cell, random, out| {
             let at = out.len();
             draw.free_row(stratum, cell, random, out);
-            if draw.release.sieves.is_empty() {
+            if draw.release.sieves.is_empty() && draw.sites.is_none() {
                 return true;
             }
             settled.clear();
             settled.extend_from_slice(&out[at..]);
             draw.release.settle_row(stratum, &mut settled, random);
-            let keep = draw.release.keep(stratum, &settled);
+            let keep = draw.keep(stratum, &settled);
             last || keep >= 1.0 || random.unit() < keep
         });
         drawn
@@ -189,12 +213,21 @@ impl<'a> Draw<'a> {
         let at = out.len();
         self.free_row(stratum, cell, random, out);
         self.release.settle_row(stratum, &mut out[at..], random);
-        let keep = self.release.keep(stratum, &out[at..]);
+        let keep = self.keep(stratum, &out[at..]);
         let kept = last || keep >= 1.0 || random.unit() < keep;
         if kept {
             self.constraints.iter().for_each(|constraints| constraints.enforce(&mut out[at..]));
         }
         kept
+    }
+
+    /// The probability with which a settled row is kept.
+    fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
+        let leaves = self.release.sieves.iter().map(|sieve| sieve.keep(stratum, row)).product::<f64>().min(1.0);
+        match (&self.release.sites, &self.sites) {
+            (Some(sieve), Some(index)) if leaves > 0.0 => leaves * sieve.keep(index, stratum, row),
+            _ => leaves,
+        }
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.
@@ -277,11 +310,6 @@ impl Release {
     /// Makes a free row one that the table could hold.
     pub(super) fn settle_row(&self, stratum: usize, row: &mut [f64], random: &mut Stream) {
         self.settle.apply(stratum, row, random);
-    }
-
-    /// The probability with which a settled row is kept.
-    pub(super) fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
-        self.sieves.iter().map(|sieve| sieve.keep(stratum, row)).product::<f64>().min(1.0)
     }
 
     /// A place along one side of a cell.

@@ -9,7 +9,7 @@ use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 6;
+pub const FORMAT: u64 = 7;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
 pub const MOST_BYTES: u64 = 1 << 30;
@@ -139,6 +139,9 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     }
     if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, strata)) {
         return Err("its values do not fit its schema");
+    }
+    if release.sites.as_ref().is_some_and(|sieve| !sieve.fits(d, strata)) {
+        return Err("its sites do not fit its schema");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
         return Err("its layout does not fit its schema");

@@ -126,11 +126,10 @@ impl Sample {
         let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
         let draw = Draw::new(release, width, rows, TRIAL_SEED);
         let (mut codes, mut strata) = (Vec::with_capacity(rows as usize * width), Vec::new());
-        for block in 0..draw.blocks() {
-            let drawn = draw.block(block);
+        draw.each(|drawn| {
             codes.extend(drawn.units.iter().map(|&unit| code(unit)));
             strata.extend(&drawn.strata);
-        }
+        });
         let mut sample = Sample { strata, edges: vec![Vec::new(); width], bins: Vec::new() };
         let mut column = Vec::new();
         for block in schema.blocks() {

@@ -8,7 +8,6 @@ use super::grow::code;
 use super::heard::{self, LEAST};
 use super::{Draw, Release};
 use crate::schema::Schema;
-use crate::source::Drawn;
 use crate::tally::Forks;
 use serde::{Deserialize, Serialize};
 
@@ -97,13 +96,11 @@ fn trial(release: &Release, schema: &Schema, forks: &Forks) -> Vec<f64> {
     let rows = (ROWS_A_LEAF * leaves).max(LEAST_TRIAL).min(MOST_NUMBERS / width.max(1));
     let draw = Draw::new(release, width, rows as u64, TRIAL_SEED);
     let mut tried = vec![0.0; leaves * schema.strata()];
-    let mut drawn = Drawn::default();
-    for block in 0..draw.blocks() {
-        draw.fill(block, &mut drawn);
+    draw.each(|drawn| {
         for (row, &stratum) in drawn.units.chunks_exact(width).zip(&drawn.strata) {
             tried[stratum as usize * leaves + forks.leaf(|at| code(row[at]))] += 1.0;
         }
-    }
+    });
     tried
 }
 
@@ -111,7 +108,7 @@ fn trial(release: &Release, schema: &Schema, forks: &Forks) -> Vec<f64> {
 ///
 /// Rows with the largest factor could be kept always, and all others in proportion; but a few such rows would make all
 /// others wait. So factors are cut where they concern only a small part of the rows.
-fn normalised(factors: &[f64], tried: &[f64]) -> Vec<f64> {
+pub(super) fn normalised(factors: &[f64], tried: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<(f64, f64)> = factors.iter().copied().zip(tried.iter().copied()).collect();
     sorted.retain(|(_, rows)| *rows > 0.0);
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0));

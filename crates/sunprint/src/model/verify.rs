@@ -66,11 +66,12 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
                 .map(|(block, told)| if block.form == Form::Line && !block.absence { told.as_slice() } else { &[] })
                 .map(|told| told.iter().map(|told| Told { variance: None, ..*told }).collect())
                 .collect();
-            if release.sieves.is_empty() || disagreeing(release, schema, &blocks, &places).is_empty() {
+            if release.sieves.is_empty() && release.sites.is_none() || disagreeing(release, schema, &blocks, &places).is_empty() {
                 break;
             }
             // What the sieves kept is no longer what everything was settled for.
             release.sieves.clear();
+            release.sites = None;
             wrong = (0..blocks.len()).collect();
         }
         let trial = Trial::of(release, schema.width(), 1);
@@ -132,12 +133,12 @@ fn disagreeing(release: &Release, schema: &Schema, blocks: &[Block], told: &[Vec
     let width = schema.width();
     let (mut sums, mut squares) = (vec![0.0; width], vec![0.0; width]);
     let draw = Draw::new(release, width, ROWS, SEED);
-    for block in 0..draw.blocks() {
-        for row in draw.block(block).units.chunks_exact(width) {
+    draw.each(|drawn| {
+        for row in drawn.units.chunks_exact(width) {
             sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
             squares.iter_mut().zip(row).for_each(|(sum, x)| *sum += x * x);
         }
-    }
+    });
     let rows = ROWS as f64;
     let wrong = |at: usize, told: &Told| {
         let mean = sums[at] / rows;
@@ -242,6 +243,7 @@ mod tests {
             spot: Spot::Uniform,
             settle: Settle { blocks: blocks.collect(), one_of: Vec::new() },
             sieves: Vec::new(),
+            sites: None,
             spectrum: Vec::new(),
             edge: 0.0,
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::schema::{Block, Form, Schema};
+use crate::tally::WIDEST_SITES;
 use serde::{Deserialize, Serialize};
 
 /// What shares may depend on: all of it is public.
@@ -88,6 +89,8 @@ pub struct Shares {
     pub measure: u64,
     /// The strata in the leaves of a tree: where each of them prevails.
     pub labels: u64,
+    /// The rows nearest to each of many sites: where rows really are.
+    pub sites: u64,
 }
 
 /// Cells of a column's histogram, for predictions.
@@ -117,6 +120,19 @@ const MOST_LEAVES: f64 = 4096.0;
 /// The labels get at least and at most this, where they get anything.
 const LEAST_FOR_LABELS: f64 = 0.1;
 const MOST_FOR_LABELS: f64 = 0.15;
+/// The part of the budget for sites, where they pay.
+const FOR_SITES: f64 = 0.3;
+/// Sites have so many rows for one deviation of their noise, on average.
+const ROWS_A_SITE: f64 = 8.0;
+/// They pay from so many sites for each coordinate on: with fewer, the nearest site is as far away as any.
+const SITES_A_COORDINATE: f64 = 12.0;
+/// More sites are never asked for, nor sites of more numbers together.
+const MOST_SITES: f64 = 16_384.0;
+const MOST_SITE_NUMBERS: f64 = 2_097_152.0;
+/// A pool has so many rows for each site, at least and at most so many.
+const POOL_ROWS_A_SITE: usize = 24;
+const LEAST_POOL: usize = 65_536;
+const MOST_POOL_NUMBERS: usize = 1 << 25;
 /// More strata have no tree of labels.
 const MOST_LABELS: usize = 64;
 /// More strata have no contrasts: they would be noise.
@@ -153,22 +169,30 @@ impl Shares {
 
     /// The same, but with directions, however few the rows.
     pub fn with_directions(facts: &Facts) -> Shares {
-        Shares::beside(facts, Shares::for_marginals(facts), Shares::for_labels(facts))
+        Shares::beside(facts, true)
     }
 
     /// The same without marginals, which only a model with texture can follow.
     pub fn without_marginals(facts: &Facts) -> Shares {
-        Shares::beside(facts, 0.0, 0.0)
+        Shares::beside(facts, false)
     }
 
-    fn beside(facts: &Facts, marginals: f64, labels: f64) -> Shares {
+    fn beside(facts: &Facts, textured: bool) -> Shares {
+        let sites = if textured { Shares::for_sites(facts) } else { 0.0 };
+        // All others divide what is left as if there were no more.
+        let facts = &Facts { epsilon: (1.0 - sites) * facts.epsilon, ..*facts };
+        let [marginals, labels] = match textured {
+            true => [Shares::for_marginals(facts), Shares::for_labels(facts)],
+            false => [0.0, 0.0],
+        };
         let difficulty = facts.difficulty();
         let lines = difficulty * facts.lines as f64 / facts.width.max(1) as f64;
         let whole = 1.0 - marginals - labels;
         let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
         let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
         let measure = (whole - centre - spread) * MEASURE;
-        Shares::from_parts([centre, spread, measure, marginals, labels])
+        let parts = [centre, spread, measure, marginals, labels].map(|part| (1.0 - sites) * part);
+        Shares::from_parts(parts, sites)
     }
 
     fn for_few_rows(facts: &Facts) -> Shares {
@@ -218,6 +242,13 @@ impl Shares {
         (GOOD_LEAVES / leaves(1.0)).clamp(LEAST_FOR_LABELS, MOST_FOR_LABELS)
     }
 
+    /// The part of the budget for sites: all or nothing.
+    fn for_sites(facts: &Facts) -> f64 {
+        let sites = facts.rows as f64 / (ROWS_A_SITE * 8.0_f64.sqrt() / (FOR_SITES * facts.epsilon));
+        let pays = sites >= SITES_A_COORDINATE * facts.width as f64 && facts.width <= WIDEST_SITES;
+        if pays { FOR_SITES } else { 0.0 }
+    }
+
     /// The shares when k directions are public: the moments are then those of k coordinates, which need little, and
     /// what the directions would have cost goes to the measure.
     pub fn with_public_basis(facts: &Facts) -> Shares {
@@ -226,7 +257,7 @@ impl Shares {
             0 => (0.0, 0.0),
             _ => ((16.0 * difficulty).clamp(0.06, 0.50), (2.0 * difficulty).clamp(0.02, 0.06)),
         };
-        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0]);
+        let usual = Shares::from_parts([centre, spread, 0.0, 0.0, 0.0], 0.0);
         let both = usual.moments;
         Shares { moments: both / 4, measure: both - both / 4, ..usual }
     }
@@ -235,21 +266,21 @@ impl Shares {
     pub fn for_gaussian(facts: &Facts) -> Shares {
         let measure = if facts.strata > 1 { 0.05 } else { 0.0 };
         let centre = if facts.lines == 0 { 0.0 } else { (16.0 * facts.difficulty()).clamp(0.1, 0.50) };
-        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0, 0.0])
+        Shares::from_parts([centre, if facts.lines == 0 { 0.0 } else { 0.04 }, measure, 0.0, 0.0], 0.0)
     }
 
-    fn from_parts(parts: [f64; 5]) -> Shares {
+    fn from_parts(parts: [f64; 5], sites: f64) -> Shares {
         let whole = Shares::WHOLE as f64;
         let part = |share: f64| (share * whole).round() as u64;
-        let [centre, spread, measure, marginals, labels] = parts.map(part);
-        let moments = Shares::WHOLE - centre - spread - measure - marginals - labels;
-        Shares { centre, spread, moments, marginals, measure, labels, contrasts: 0 }
+        let ([centre, spread, measure, marginals, labels], sites) = (parts.map(part), part(sites));
+        let moments = Shares::WHOLE - centre - spread - measure - marginals - labels - sites;
+        Shares { centre, spread, moments, marginals, measure, labels, sites, contrasts: 0 }
     }
 
     /// Refuses shares that do not make a whole, and a stage that has to run on nothing.
     pub(crate) fn check(&self, facts: &Facts) -> Result<()> {
-        let Shares { centre, spread, contrasts, moments, marginals, measure, labels } = *self;
-        let parts = [centre, spread, contrasts, moments, marginals, measure, labels];
+        let Shares { centre, spread, contrasts, moments, marginals, measure, labels, sites } = *self;
+        let parts = [centre, spread, contrasts, moments, marginals, measure, labels, sites];
         let sum: u128 = parts.map(u128::from).iter().sum();
         if sum != u128::from(Shares::WHOLE) {
             return Err(Error::new(
@@ -272,11 +303,12 @@ impl Shares {
             && (facts.strata > 1 || contrasts == 0)
             && (facts.strata > 1 || measure == 0 || shape)
             && (facts.columns > 0 && shape || marginals == 0)
-            && (facts.strata > 1 && shape || labels == 0);
+            && (facts.strata > 1 && shape || labels == 0)
+            && (shape && facts.width <= WIDEST_SITES || sites == 0);
         if !spent {
             return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
-                "contrasts and labels need strata, labels and marginals need moments and a measure, and centre and \
-                 spread need numbers",
+                "contrasts and labels need strata, labels, marginals and sites need moments and a measure, and centre \
+                 and spread need numbers",
             ));
         }
         Ok(())
@@ -300,6 +332,17 @@ fn most_counts(schema: &Schema) -> usize {
 /// How many leaves the tree of labels may have when its counts have a noise of this deviation.
 pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
     (rows as f64 / (ROWS_FOR_NOISE * noise)).clamp(2.0, MOST_LEAVES) as usize
+}
+
+/// How many sites there are when their counts have a noise of this deviation.
+pub(crate) fn site_count(rows: u64, width: usize, noise: f64) -> usize {
+    let most = MOST_SITES.min(MOST_SITE_NUMBERS / width.max(1) as f64);
+    (rows as f64 / (ROWS_A_SITE * noise)).min(most).max(1.0) as usize
+}
+
+/// Rows of a pool by which so many sites are proposed, and that says how many rows a model expects near each.
+pub(crate) fn pool_rows(sites: usize, width: usize) -> usize {
+    (POOL_ROWS_A_SITE * sites).max(LEAST_POOL).min(MOST_POOL_NUMBERS / width.max(1)).max(sites)
 }
 
 /// Whether so many strata are summed one by one where rows are few, without a centre first. Fewer are measured against

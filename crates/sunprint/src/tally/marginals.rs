@@ -1,7 +1,8 @@
-//! Counts of rows by stratum: over the values of each column, or over the leaves of a tree of questions.
+//! Counts of rows by stratum: over the values of each column, over the leaves of a tree of questions, or over sites.
 
 use super::codes::Codes;
 use super::forks::Forks;
+use super::sites::Sites;
 use crate::cpu::{Level, Vectorised};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub enum Histogram {
     },
     /// Many coordinates at once: a row falls into the leaf to which its answers lead.
     Tree(Forks),
+    /// All coordinates at once: a row falls into the cell of its nearest site, which has a stratum of its own.
+    Sites(Sites),
 }
 
 /// Codes above this are set.
@@ -49,6 +52,7 @@ impl Histogram {
             Histogram::Line { edges, absence, .. } => edges.len() + 1 + usize::from(*absence),
             Histogram::Hot { len, .. } => *len,
             Histogram::Tree(forks) => forks.leaves(),
+            Histogram::Sites(sites) => sites.len(),
         }
     }
 
@@ -56,17 +60,18 @@ impl Histogram {
     pub fn size(&self, strata: usize) -> usize {
         match self {
             Histogram::Line { .. } | Histogram::Tree(_) => self.cells().saturating_mul(strata),
-            Histogram::Hot { .. } => self.cells(),
+            Histogram::Hot { .. } | Histogram::Sites(_) => self.cells(),
         }
     }
 
-    fn fit(&self, width: usize) -> bool {
+    fn fit(&self, width: usize, strata: usize) -> bool {
         match self {
             Histogram::Line { at, edges, absence } => {
                 at.saturating_add(usize::from(*absence)) < width && edges.windows(2).all(|pair| pair[0] < pair[1])
             }
             Histogram::Hot { at, len } => *len > 0 && at.saturating_add(*len) <= width,
             Histogram::Tree(forks) => forks.fit(width),
+            Histogram::Sites(sites) => sites.fit(width, strata),
         }
     }
 }
@@ -93,7 +98,7 @@ impl Marginals {
 
     /// Lengths agree and indices are in range: what tallying relies on.
     pub(super) fn fit(&self, width: usize, strata: usize) -> bool {
-        self.histograms.iter().all(|histogram| histogram.fit(width)) && self.leaves(strata) <= MOST_CELLS
+        self.histograms.iter().all(|histogram| histogram.fit(width, strata)) && self.leaves(strata) <= MOST_CELLS
     }
 
     /// Adds rows to the counts.
@@ -155,6 +160,13 @@ impl Vectorised for Counting<'_> {
                     for i in 0..codes.rows() {
                         let row = codes.row(i);
                         counts[stratum(i) + forks.leaf(|at| row[at])] += 1;
+                    }
+                }
+                Histogram::Sites(sites) => {
+                    let (index, mut point) = (sites.index(strata), vec![0; codes.width()]);
+                    for i in 0..codes.rows() {
+                        sites.on_grid(codes.row(i).iter().copied(), &mut point);
+                        counts[sites.nearest(&index, &point, codes.stratum(i) as usize)] += 1;
                     }
                 }
             }

@@ -18,6 +18,7 @@ mod origin;
 mod pass;
 #[cfg(test)]
 mod plain_tests;
+mod sites;
 mod sums;
 mod wire;
 
@@ -33,4 +34,5 @@ pub(crate) use pass::Answer;
 #[cfg(any(test, feature = "seam"))]
 pub use pass::Opened;
 pub use pass::{MOST_ROWS, Pass, Tally, Tallying, VERSION, Work};
+pub use sites::{Axis, FRACTION as SITE_FRACTION, Group, SiteIndex, Sites, WIDEST as WIDEST_SITES, grid_bits};
 pub use sums::{ProductTally, SumTally, Sums};

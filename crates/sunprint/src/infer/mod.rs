@@ -1,0 +1,4 @@
+//! From noisy numbers to a model: sees no rows, knows no privacy.
+
+pub(crate) mod hear;
+pub(crate) mod sites;
