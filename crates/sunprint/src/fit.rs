@@ -12,14 +12,13 @@ mod attune;
 mod blob;
 mod cells;
 mod contrasts;
-mod labels;
+mod counts;
 mod marginals;
 mod mechanism;
 mod noted;
 mod one_of;
 mod paper;
 mod refined;
-mod sites;
 mod weighed;
 
 use crate::error::{Error, Kind, Result};
@@ -34,9 +33,8 @@ use crate::tally::{ClampedSums, ClippedMoments, Digest, FitName, MOST_ROWS, Marg
 pub use cells::Ahead;
 use cells::MeasureStage;
 pub(crate) use contrasts::contrast_reach;
-use labels::LabelStage;
+use counts::CountStage;
 pub(crate) use refined::centre_noise;
-use sites::SiteStage;
 
 /// A fit in progress.
 pub struct Fit {
@@ -68,10 +66,8 @@ enum Stage {
     Products { covariance: Charge, mean: Charge, measure: Charge },
     /// Every method, the last pass but those of labels and sites.
     Measure(Box<MeasureStage>),
-    /// Default method with strata, the last pass but that of sites.
-    Labels(Box<LabelStage>),
-    /// Default method with many rows, the last pass.
-    Sites(Box<SiteStage>),
+    /// Default method, the last passes: strata in the leaves of a tree, and sites where rows are many.
+    Counts(Box<CountStage>),
     /// Nothing left to do.
     Done(Box<Release>),
     /// A pass failed; the charge is gone and the fit cannot go on.
@@ -194,8 +190,7 @@ impl Fit {
             Stage::Marginals { spec, .. } => Work::Marginals(spec.clone()),
             Stage::Products { .. } => Work::Products,
             Stage::Measure(stage) => stage.work(),
-            Stage::Labels(stage) => stage.work(),
-            Stage::Sites(stage) => stage.work(),
+            Stage::Counts(stage) => stage.work(),
             Stage::Done(_) | Stage::Broken => return None,
         };
         let pass = Pass::new(self.number, self.schema.width(), self.schema.strata(), work);
@@ -247,8 +242,7 @@ impl Fit {
             Stage::Marginals { spec, charge, measure } => self.absorb_marginals(answer, &spec, charge, *measure),
             Stage::Products { covariance, mean, measure } => self.absorb_products(answer, covariance, mean, measure),
             Stage::Measure(stage) => self.absorb_cells(answer, *stage, watch),
-            Stage::Labels(stage) => self.absorb_labels(answer, *stage),
-            Stage::Sites(stage) => self.absorb_sites(answer, *stage),
+            Stage::Counts(stage) => self.absorb_counts(answer, *stage),
             stage @ (Stage::Done(_) | Stage::Broken) => Ok(stage),
         };
         // What a stage spent before it failed is spent all the same.

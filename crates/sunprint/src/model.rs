@@ -4,17 +4,16 @@ mod agree;
 mod alternatives;
 mod balance;
 mod calibrate;
+mod candidates;
 mod constraints;
 mod curve;
 mod draw;
 mod evidence;
 mod file;
 mod grow;
-mod heard;
 mod pool;
 mod settle;
 mod sieve;
-mod sites;
 mod verify;
 
 use crate::measure::{Measure, Side};
@@ -37,7 +36,6 @@ pub(crate) use grow::grow;
 pub(crate) use pool::Pool;
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
-pub use sites::SiteSieve;
 pub(crate) use verify::verify;
 
 /// A finished release.
@@ -64,12 +62,12 @@ pub struct Release {
     /// How a drawn row becomes one that the table could hold.
     #[serde(default)]
     pub settle: Settle,
-    /// Which rows are kept: those that pass all of them.
+    /// Which rows are kept: those that pass all of them. Only models of earlier formats have any.
     #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
     pub sieves: Vec<Sieve>,
-    /// And that stand near a site of which there are too few.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sites: Option<SiteSieve>,
+    /// How often each candidate is drawn, if rows are drawn among candidates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<u32>,
     /// Released eigenvalues, largest first; empty where none were measured.
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.

@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-pub(crate) use shares::{CELLS, counted, most_leaves, pool_rows, site_count, sums_of_strata};
+pub(crate) use shares::{CELLS, candidates, counted, most_leaves, site_count, sums_of_strata};
 pub use shares::{Facts, Shares, difficulty};
 
 /// Which algorithm runs.

@@ -119,8 +119,7 @@ impl Fit {
     pub fn needs_no_more_rows(&self) -> bool {
         match &self.stage {
             Stage::Measure(stage) => stage.later.as_ref().is_none_or(Later::is_empty),
-            Stage::Labels(stage) => stage.is_last(),
-            Stage::Sites(_) => true,
+            Stage::Counts(stage) => stage.is_last(),
             _ => false,
         }
     }
@@ -162,7 +161,7 @@ impl Fit {
             agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
         }
         let settle = Settle { one_of, ..Settle::default() };
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), sites: None };
+        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
         Ok(self.done(release, &targets, ground.as_ref(), later))
     }
 

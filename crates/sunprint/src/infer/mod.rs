@@ -1,4 +1,6 @@
 //! From noisy numbers to a model: sees no rows, knows no privacy.
 
-pub(crate) mod hear;
+pub(crate) mod correct;
+mod hear;
 pub(crate) mod sites;
+mod tree;

@@ -14,11 +14,20 @@ const WIDTH: f64 = 0.5;
 /// Steps of Lloyd's method by which groups are made.
 const STEPS: usize = 2;
 
-/// Proposes `count` sites among the first rows of a pool: each stratum as many as it has of them.
-pub(crate) fn propose(pool: &Pool, schema: &Schema, count: usize) -> Sites {
+/// Proposes `count` sites among the candidates of a pool: as many everywhere as they weigh there. No weights are equal ones.
+pub(crate) fn propose(pool: &Pool, weights: &[u32], schema: &Schema, count: usize) -> Sites {
     let mut sites = Sites { axes: axes(pool, schema), groups: Vec::new() };
     let mut points: Vec<Vec<Vec<i16>>> = vec![Vec::new(); schema.strata()];
-    for i in 0..count.clamp(1, pool.rows().max(1)).min(pool.rows()) {
+    let weight = |i: usize| weights.get(i).map_or(1, |&weight| u64::from(weight));
+    let whole: u64 = (0..pool.rows()).map(weight).sum::<u64>().max(1);
+    let (mut before, count) = (0, count.clamp(1, pool.rows().max(1)) as u64);
+    // Candidate i has the sites numbered from ⌈before · count / whole⌉ on, at most one.
+    for i in 0..pool.rows() {
+        let first = (before * count).div_ceil(whole);
+        before += weight(i);
+        if (before * count).div_ceil(whole) == first {
+            continue;
+        }
         let mut point = vec![0; pool.width];
         sites.on_grid(pool.row(i).iter().copied(), &mut point);
         points[pool.strata[i] as usize].push(point);

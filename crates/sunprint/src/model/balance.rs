@@ -123,7 +123,7 @@ mod tests {
             edge: 0.0,
             settle: Settle::default(),
             sieves: Vec::new(),
-            sites: None,
+            weights: Vec::new(),
         }
     }
 

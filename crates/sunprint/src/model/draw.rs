@@ -5,13 +5,13 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
+use super::candidates::{Candidates, FRESH, stream};
 use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
 use crate::math::vector::dot;
 use crate::measure::Side;
 use crate::source::{Drawn, in_order};
-use crate::tally::SiteIndex;
 
 /// Rows in a block.
 pub const BLOCK: u64 = 1024;
@@ -39,8 +39,8 @@ pub struct Draw<'a> {
     noisy: Vec<usize>,
     /// The mean of each stratum along the frame's vectors, where rows follow the measured coordinates.
     means: Vec<Vec<f64>>,
-    /// Where sites begin, if there are any.
-    sites: Option<SiteIndex>,
+    /// Where rows are drawn among candidates.
+    candidates: Option<Candidates>,
     /// What every row obeys.
     constraints: Option<Constraints>,
 }
@@ -82,8 +82,34 @@ impl<'a> Draw<'a> {
             Frame::Basis { vectors, .. } if !release.texture.gains.is_empty() => release.texture.means(vectors),
             _ => Vec::new(),
         };
-        let sites = release.sites.as_ref().map(|sieve| sieve.sites.index(release.measure.strata()));
-        Draw { release, width, rows, seed, order, start, leaves, noisy, means, sites, constraints: None }
+        let mut draw = Draw {
+            release,
+            width,
+            rows,
+            seed,
+            order,
+            start,
+            leaves,
+            noisy,
+            means,
+            candidates: None,
+            constraints: None,
+        };
+        if !release.weights.is_empty() {
+            draw.candidates = Some(draw.count_candidates(release.weights.len() as u64).weighed(&release.weights));
+        }
+        draw
+    }
+
+    /// For candidates alone, so many, whatever they weigh.
+    pub(super) fn of_candidates(release: &'a Release, width: usize, count: u64) -> Draw<'a> {
+        let draw = Draw { candidates: None, ..Draw::new(release, width, 1, 0) };
+        Draw { candidates: Some(draw.count_candidates(count)), ..draw }
+    }
+
+    fn count_candidates(&self, count: u64) -> Candidates {
+        let measure = &self.release.measure;
+        Candidates::new(count, &(0..measure.strata()).map(|s| measure.rows(s)).collect::<Vec<u64>>())
     }
 
     /// How many blocks there are.
@@ -100,6 +126,9 @@ impl<'a> Draw<'a> {
 
     /// The same in the place of other rows, whose memory is used again.
     pub fn fill(&self, block: u64, drawn: &mut Drawn) {
+        if let Some(candidates) = &self.candidates {
+            return self.fill_chosen(candidates, block, true, drawn);
+        }
         self.rows_of(block, drawn, Self::row);
     }
 
@@ -126,11 +155,15 @@ impl<'a> Draw<'a> {
     /// One block of rows before they are settled: those that are kept once they are.
     pub(super) fn free_block(&self, block: u64) -> Drawn {
         let mut drawn = Drawn::default();
+        if let Some(candidates) = &self.candidates {
+            self.fill_chosen(candidates, block, false, &mut drawn);
+            return drawn;
+        }
         let mut settled = Vec::with_capacity(self.width);
         self.rows_of(block, &mut drawn, |draw, last, stratum, cell, random, out| {
             let at = out.len();
-            draw.free_row(stratum, cell, random, out);
-            if draw.release.sieves.is_empty() && draw.sites.is_none() {
+            draw.free_row(stratum, cell, random, None, out);
+            if draw.release.sieves.is_empty() {
                 return true;
             }
             settled.clear();
@@ -174,8 +207,66 @@ impl<'a> Draw<'a> {
         }
     }
 
+    /// A block of rows that are chosen among candidates.
+    fn fill_chosen(&self, candidates: &Candidates, block: u64, settled: bool, drawn: &mut Drawn) {
+        let rows = block.saturating_mul(BLOCK).min(self.rows)..block.saturating_add(1).saturating_mul(BLOCK).min(self.rows);
+        let mut random = Stream::new(self.seed, ROWS, block);
+        drawn.width = self.width;
+        drawn.units.clear();
+        drawn.strata.clear();
+        for row in rows {
+            let quantile = self.quantile(row);
+            let stratum = self.leaves[self.leaf_at(quantile)].stratum;
+            let (low, high) = self.quantiles(stratum);
+            let part = ((quantile - low) as f64 + random.unit()) / (high - low).max(1) as f64;
+            let number = candidates.at(stratum as usize, part);
+            let at = drawn.units.len();
+            self.candidate(number, Some(&mut random), settled, &mut drawn.units);
+            if settled {
+                self.constraints.iter().for_each(|constraints| constraints.enforce(&mut drawn.units[at..]));
+            }
+            drawn.strata.push(stratum);
+        }
+    }
+
+    /// Draws a candidate, and says of which stratum it is.
+    pub(super) fn candidate(
+        &self,
+        number: u64,
+        fresh: Option<&mut Stream>,
+        settled: bool,
+        out: &mut Vec<f64>,
+    ) -> usize {
+        let (stratum, part) = self.candidates.as_ref().map_or((0, 0.5), |candidates| candidates.place(number));
+        let (low, high) = self.quantiles(stratum as u32);
+        let quantile = low + ((part * (high - low) as f64) as u64).min((high - low).saturating_sub(1));
+        let (cell, at) = (self.cell(&self.leaves[self.leaf_at(quantile)]), out.len());
+        let mut random = stream(number);
+        self.free_row(stratum, &cell, &mut random, fresh, out);
+        if settled {
+            self.release.settle_row(stratum, &mut out[at..], &mut random);
+        }
+        stratum
+    }
+
+    /// The quantiles of a stratum.
+    fn quantiles(&self, stratum: u32) -> (u64, u64) {
+        let first = self.leaves.partition_point(|leaf| leaf.stratum < stratum);
+        let end = self.leaves.partition_point(|leaf| leaf.stratum <= stratum).min(self.leaves.len() - 1);
+        (self.leaves[first.min(end)].before, self.leaves[end].before)
+    }
+
     /// The leaf that holds the row's quantile.
     fn leaf(&self, row: u64) -> usize {
+        self.leaf_at(self.quantile(row))
+    }
+
+    fn leaf_at(&self, quantile: u64) -> usize {
+        self.leaves.partition_point(|leaf| leaf.before <= quantile).max(1) - 1
+    }
+
+    /// The quantile of a row: a number below that of all rows of the measure.
+    fn quantile(&self, row: u64) -> u64 {
         let total = self.leaves[self.leaves.len() - 1].before;
         let place = self.order.at(row);
         // ⌊(place + u) · total / N⌋ in integers, u in 2⁻³² steps: exact, so N = n gives every leaf its own count. What
@@ -185,8 +276,7 @@ impl<'a> Draw<'a> {
         let rows = self.rows.max(1);
         // The smaller type divides faster.
         let quantile = u64::try_from(moved).map_or_else(|_| (moved / u128::from(rows)) as u64, |moved| moved / rows);
-        let quantile = quantile.min(total.saturating_sub(1));
-        self.leaves.partition_point(|leaf| leaf.before <= quantile) - 1
+        quantile.min(total.saturating_sub(1))
     }
 
     fn cell(&self, leaf: &Leaf) -> Vec<Side> {
@@ -211,7 +301,7 @@ impl<'a> Draw<'a> {
     /// Says whether it is kept, and only then makes it obey; the last is always kept.
     fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
         let at = out.len();
-        self.free_row(stratum, cell, random, out);
+        self.free_row(stratum, cell, random, None, out);
         self.release.settle_row(stratum, &mut out[at..], random);
         let keep = self.keep(stratum, &out[at..]);
         let kept = last || keep >= 1.0 || random.unit() < keep;
@@ -223,21 +313,25 @@ impl<'a> Draw<'a> {
 
     /// The probability with which a settled row is kept.
     fn keep(&self, stratum: usize, row: &[f64]) -> f64 {
-        let leaves = self.release.sieves.iter().map(|sieve| sieve.keep(stratum, row)).product::<f64>().min(1.0);
-        match (&self.release.sites, &self.sites) {
-            (Some(sieve), Some(index)) if leaves > 0.0 => leaves * sieve.keep(index, stratum, row),
-            _ => leaves,
-        }
+        self.release.sieves.iter().map(|sieve| sieve.keep(stratum, row)).product::<f64>().min(1.0)
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.
-    fn free_row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+    /// `fresh` is what is mixed into what the row has on its own.
+    fn free_row(
+        &self,
+        stratum: usize,
+        cell: &[Side],
+        random: &mut Stream,
+        fresh: Option<&mut Stream>,
+        out: &mut Vec<f64>,
+    ) {
         let release = self.release;
         let at = out.len();
         match &release.frame {
             Frame::Columns { .. } => {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
-                self.add_texture(random, &mut out[at..]);
+                self.add_texture(random, fresh, &mut out[at..]);
             }
             // The order of the random numbers is that of the first format: its models draw what they always drew.
             Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
@@ -249,12 +343,12 @@ impl<'a> Draw<'a> {
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
-                self.add_texture(random, row);
+                self.add_texture(random, fresh, row);
             }
             Frame::Basis { origin, vectors, .. } => {
                 out.resize(at + self.width, 0.0);
                 let row = &mut out[at..];
-                self.add_texture(random, row);
+                self.add_texture(random, fresh, row);
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
@@ -289,15 +383,21 @@ impl<'a> Draw<'a> {
         moves.iter().zip(&texture.gains).for_each(|(&by, gain)| add(row, by, gain));
     }
 
-    fn add_texture(&self, random: &mut Stream, row: &mut [f64]) {
+    fn add_texture(&self, random: &mut Stream, mut fresh: Option<&mut Stream>, row: &mut [f64]) {
         let texture = &self.release.texture;
         let mut normals = [0.0; TOGETHER];
+        let kept = (1.0 - FRESH * FRESH).sqrt();
         for directions in texture.directions.chunks(TOGETHER) {
             random.normals(&mut normals[..directions.len()]);
             directions.iter().zip(normals).for_each(|(direction, weight)| add(row, weight, direction));
         }
         for columns in self.noisy.chunks(TOGETHER) {
             random.normals(&mut normals[..columns.len()]);
+            if let Some(fresh) = &mut fresh {
+                let mut others = [0.0; TOGETHER];
+                fresh.normals(&mut others[..columns.len()]);
+                normals.iter_mut().zip(others).for_each(|(e, other)| *e = kept * *e + FRESH * other);
+            }
             columns.iter().zip(normals).for_each(|(&column, normal)| {
                 row[column] += texture.diagonal[column] * normal;
             });

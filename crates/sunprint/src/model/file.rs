@@ -89,6 +89,9 @@ impl Model {
     }
 }
 
+/// No model has more candidates.
+const MOST_CANDIDATES: usize = 1 << 24;
+
 /// No released length comes near it: the cube has diameter √d, and noise adds at most some millions to that. Products
 /// of two such numbers, and sums of thousands of those, are finite, so whatever is drawn is a number.
 const LONGEST: f64 = 1e30;
@@ -140,8 +143,8 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, strata)) {
         return Err("its values do not fit its schema");
     }
-    if release.sites.as_ref().is_some_and(|sieve| !sieve.fits(d, strata)) {
-        return Err("its sites do not fit its schema");
+    if release.weights.len() > MOST_CANDIDATES {
+        return Err("it has too many candidates");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
         return Err("its layout does not fit its schema");

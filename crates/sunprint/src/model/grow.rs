@@ -1,16 +1,14 @@
 //! A tree of questions that tells the strata of a model apart: grown on drawn rows, so it is public.
 
-use super::{Draw, Release};
+use super::Pool;
 use crate::schema::{Form, Schema};
 use crate::tally::codes::{Q, below_value};
 use crate::tally::{Fork, Forks};
 use std::collections::BinaryHeap;
 
-/// Numbers of the trial draw, and its rows at least and at most.
-const TRIAL: usize = 1 << 22;
-const TRIAL_ROWS: (u64, u64) = (2048, 65_536);
-/// Any fixed number: the trial is part of the fit and its result is stored.
-const TRIAL_SEED: u64 = 1;
+/// Numbers that are looked at, and rows at least and at most.
+const NUMBERS: usize = 1 << 22;
+const ROWS: (usize, usize) = (2048, 65_536);
 /// Places where a coordinate may be cut.
 const EDGES: usize = 31;
 /// Values that are more than this are as good as a continuum.
@@ -30,9 +28,9 @@ pub(super) fn code(unit: f64) -> u16 {
 ///
 /// The fork with the largest gain is taken first; the gain is what Gini's impurity `Σ_leaves N (1 − Σ_s p_s²)` loses,
 /// that is `Σ_s b_s²/B + Σ_s a_s²/A − Σ_s n_s²/N` for N rows of which B go below and A above.
-pub(crate) fn grow(release: &Release, schema: &Schema, most: usize) -> Forks {
+pub(crate) fn grow(pool: &Pool, schema: &Schema, most: usize) -> Forks {
     let strata = schema.strata();
-    let sample = Sample::of(release, schema);
+    let sample = Sample::of(pool, schema);
     let least = (LEAST_PART * sample.strata.len() as f64 / most.max(1) as f64) as usize;
     let least = least.max(LEAST_ROWS);
     let mut order: Vec<u32> = (0..sample.strata.len() as u32).collect();
@@ -121,15 +119,13 @@ impl Ord for Cut {
 }
 
 impl Sample {
-    fn of(release: &Release, schema: &Schema) -> Sample {
+    fn of(pool: &Pool, schema: &Schema) -> Sample {
         let width = schema.width();
-        let rows = ((TRIAL / width.max(1)) as u64).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
-        let draw = Draw::new(release, width, rows, TRIAL_SEED);
-        let (mut codes, mut strata) = (Vec::with_capacity(rows as usize * width), Vec::new());
-        draw.each(|drawn| {
-            codes.extend(drawn.units.iter().map(|&unit| code(unit)));
-            strata.extend(&drawn.strata);
-        });
+        let rows = (NUMBERS / width.max(1)).clamp(ROWS.0, ROWS.1).min(pool.rows());
+        // Candidates stand in the order of their strata: every so many of them.
+        let some: Vec<usize> = (0..rows).map(|i| (i as u64 * pool.rows() as u64 / rows as u64) as usize).collect();
+        let codes: Vec<u16> = some.iter().flat_map(|&i| pool.row(i).iter().copied()).collect();
+        let strata = some.iter().map(|&i| pool.strata[i]).collect();
         let mut sample = Sample { strata, edges: vec![Vec::new(); width], bins: Vec::new() };
         let mut column = Vec::new();
         for block in schema.blocks() {

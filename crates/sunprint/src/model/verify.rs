@@ -66,12 +66,11 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
                 .map(|(block, told)| if block.form == Form::Line && !block.absence { told.as_slice() } else { &[] })
                 .map(|told| told.iter().map(|told| Told { variance: None, ..*told }).collect())
                 .collect();
-            if release.sieves.is_empty() && release.sites.is_none() || disagreeing(release, schema, &blocks, &places).is_empty() {
+            if release.weights.is_empty() || disagreeing(release, schema, &blocks, &places).is_empty() {
                 break;
             }
             // What the sieves kept is no longer what everything was settled for.
-            release.sieves.clear();
-            release.sites = None;
+            release.weights.clear();
             wrong = (0..blocks.len()).collect();
         }
         let trial = Trial::of(release, schema.width(), 1);
@@ -243,7 +242,7 @@ mod tests {
             spot: Spot::Uniform,
             settle: Settle { blocks: blocks.collect(), one_of: Vec::new() },
             sieves: Vec::new(),
-            sites: None,
+            weights: Vec::new(),
             spectrum: Vec::new(),
             edge: 0.0,
         }

@@ -129,10 +129,10 @@ const SITES_A_COORDINATE: f64 = 12.0;
 /// More sites are never asked for, nor sites of more numbers together.
 const MOST_SITES: f64 = 16_384.0;
 const MOST_SITE_NUMBERS: f64 = 2_097_152.0;
-/// A pool has so many rows for each site, at least and at most so many.
-const POOL_ROWS_A_SITE: usize = 24;
-const LEAST_POOL: usize = 65_536;
-const MOST_POOL_NUMBERS: usize = 1 << 25;
+/// There are so many candidates for each cell that is counted; so many at least, and at most candidates of so many numbers.
+const CANDIDATES_A_CELL: usize = 24;
+const LEAST_CANDIDATES: usize = 65_536;
+const MOST_CANDIDATE_NUMBERS: usize = 1 << 24;
 /// More strata have no tree of labels.
 const MOST_LABELS: usize = 64;
 /// More strata have no contrasts: they would be noise.
@@ -340,9 +340,10 @@ pub(crate) fn site_count(rows: u64, width: usize, noise: f64) -> usize {
     (rows as f64 / (ROWS_A_SITE * noise)).min(most).max(1.0) as usize
 }
 
-/// Rows of a pool by which so many sites are proposed, and that says how many rows a model expects near each.
-pub(crate) fn pool_rows(sites: usize, width: usize) -> usize {
-    (POOL_ROWS_A_SITE * sites).max(LEAST_POOL).min(MOST_POOL_NUMBERS / width.max(1)).max(sites)
+/// How many candidates a model has by which so many sites and leaves are proposed and corrected.
+pub(crate) fn candidates(sites: usize, leaves: usize, width: usize) -> usize {
+    let wanted = CANDIDATES_A_CELL * sites.max(leaves);
+    wanted.max(LEAST_CANDIDATES).min(MOST_CANDIDATE_NUMBERS / width.max(1)).max(2048)
 }
 
 /// Whether so many strata are summed one by one where rows are few, without a centre first. Fewer are measured against

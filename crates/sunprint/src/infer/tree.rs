@@ -9,19 +9,11 @@
 //! c = w m + errors,   w = w_fork + deviation,   E (c − w_fork m)² = ρ² m² + m + k σ².
 //! ```
 //!
-//! ρ² follows from all of that depth together, and the best guess is `w = w_fork + g (c/m − w_fork)` with
-//! `g = ρ² m²/(ρ² m² + m + k σ²)`: what cannot be heard in a leaf is taken from the forks above it, and a model that is
-//! right as far as can be heard is left alone. Only released numbers enter.
+//! ρ² follows from all of that depth together ([`hear`]): what cannot be heard in a leaf is taken from the forks above it.
+//! Only released numbers enter.
 
+use super::hear::{self, Cell};
 use crate::tally::Forks;
-
-/// A stratum never has more than so many times the rows in a leaf that were drawn there, and never fewer than this part.
-pub(super) const MOST: f64 = 8.0;
-pub(super) const LEAST: f64 = 0.05;
-/// So many rows of the trial in a leaf are as good as the counts.
-const TRIED: f64 = 8.0;
-/// The factors behind a fork do not differ by more than this, as a variance.
-const WRONG: f64 = 1.0;
 
 /// What is known of the leaves behind a fork, or of one leaf, for one stratum.
 #[derive(Clone, Copy, Default)]
@@ -42,15 +34,16 @@ impl Sum {
         }
     }
 
-    /// The variance of the count around what the model expects, were that right.
-    fn noise(&self, noise: f64) -> f64 {
-        self.expected + self.leaves * noise * noise
+    /// What is to be heard, if `known` is known of it.
+    fn cell(self, noise: f64, known: f64) -> Cell {
+        let noise = self.leaves * noise * noise;
+        Cell { counted: self.counted, expected: self.expected, noise, known, seen: self.tried }
     }
 }
 
 /// The factor by which a stratum should have more or fewer rows in each leaf than the model expects. All lists are leaf by
 /// leaf for one stratum after the other; `tried` says how many rows of a trial `expected` comes from.
-pub(super) fn weights(forks: &Forks, counts: &[f64], expected: &[f64], tried: &[f64], noise: f64) -> Vec<f64> {
+pub(super) fn factors(forks: &Forks, counts: &[f64], expected: &[f64], tried: &[f64], noise: f64) -> Vec<f64> {
     let leaves = forks.leaves();
     let strata = counts.len() / leaves;
     let trees: Vec<Vec<Sum>> = (0..strata)
@@ -72,33 +65,15 @@ pub(super) fn weights(forks: &Forks, counts: &[f64], expected: &[f64], tried: &[
         let ways: Vec<(i32, &Vec<f64>)> = (depth.iter())
             .flat_map(|(fork, known)| [forks.forks[*fork].below, forks.forks[*fork].above].map(|way| (way, known)))
             .collect();
-        let (mut apart, mut whole) = (0.0, 0.0);
-        for (way, known) in &ways {
-            for (tree, known) in trees.iter().zip(*known) {
-                let sum = tree[place(forks, *way)];
-                // Small ones say little, and each weighs by what it can say.
-                let (m, own) = (sum.expected, sum.noise(noise));
-                if m * m > own {
-                    apart += ((sum.counted - known * m).powi(2) - own) / own;
-                    whole += m * m / own;
-                }
-            }
-        }
-        let wrong = if whole > 0.0 { (apart / whole).clamp(0.0, WRONG) } else { 0.0 };
+        let cell = |(way, known): &(i32, &Vec<f64>)| -> Vec<Cell> {
+            let of = |(tree, known): (&Vec<Sum>, &f64)| tree[place(forks, *way)].cell(noise, *known);
+            trees.iter().zip(*known).map(of).collect()
+        };
+        let heard = hear::factors(&ways.iter().flat_map(cell).collect::<Vec<_>>());
         let mut next = Vec::new();
-        for (way, known) in &ways {
-            let guess = |(tree, known): (&Vec<Sum>, &f64)| {
-                let sum = tree[place(forks, *way)];
-                if sum.expected <= 0.0 {
-                    return *known;
-                }
-                let model = wrong * sum.expected * sum.expected;
-                let go = model / (model + sum.noise(noise)) * sum.tried / (sum.tried + TRIED);
-                (known + go * (sum.counted / sum.expected - known)).clamp(LEAST, MOST)
-            };
-            let found: Vec<f64> = trees.iter().zip(*known).map(guess).collect();
+        for ((way, _), found) in ways.iter().zip(heard.chunks_exact(strata)) {
             match usize::try_from(*way) {
-                Ok(fork) => next.push((fork, found)),
+                Ok(fork) => next.push((fork, found.to_vec())),
                 Err(_) => found.iter().enumerate().for_each(|(s, &w)| weights[s * leaves + leaf(*way)] = w),
             }
         }
@@ -153,22 +128,22 @@ mod tests {
     proptest! {
         /// Counts without noise are followed, whatever they say, within the limits.
         #[test]
-        fn exact_counts_are_followed(factors in prop::collection::vec(0.3_f64..3.0, 32)) {
+        fn exact_counts_are_followed(wanted in prop::collection::vec(0.3_f64..3.0, 32)) {
             let expected = vec![MANY; 32];
-            let counts: Vec<f64> = factors.iter().map(|w| w * MANY).collect();
-            let found = weights(&full(4), &counts, &expected, &expected, 0.0);
-            prop_assert!(apart(&found, &factors) < 1e-2);
+            let counts: Vec<f64> = wanted.iter().map(|w| w * MANY).collect();
+            let found = factors(&full(4), &counts, &expected, &expected, 0.0);
+            prop_assert!(apart(&found, &wanted) < 1e-2);
         }
 
-        /// Whatever the counts are, weights stay within the limits.
+        /// Whatever the counts are, factors are numbers, and none is negative.
         #[test]
-        fn weights_stay_within_their_limits(
+        fn factors_are_never_negative(
             counts in prop::collection::vec(-1e6_f64..1e6, 32),
             expected in prop::collection::vec(0.0_f64..1e4, 32),
             noise in 0.0_f64..1e4,
         ) {
-            let found = weights(&full(4), &counts, &expected, &expected, noise);
-            prop_assert!(found.iter().all(|w| (LEAST..=MOST).contains(w)), "{found:?}");
+            let found = factors(&full(4), &counts, &expected, &expected, noise);
+            prop_assert!(found.iter().all(|w| *w >= 0.0 && w.is_finite()), "{found:?}");
         }
     }
 
@@ -183,7 +158,7 @@ mod tests {
         let tried = vec![MANY; leaves];
         let mut found = |factor: &dyn Fn(usize) -> f64| {
             let counts: Vec<f64> = (0..leaves).map(|l| factor(l) * rows + noise * stream.normal()).collect();
-            weights(&full(depth), &counts, &expected, &tried, noise)
+            factors(&full(depth), &counts, &expected, &tried, noise)
         };
         let right = vec![1.0; leaves];
         assert!(apart(&found(&|_| 1.0), &right) < 0.05, "a model that is right");
@@ -195,6 +170,6 @@ mod tests {
     /// One leaf is no tree, and nothing is known of it beside the stratum's own rows.
     #[test]
     fn a_tree_of_one_leaf_changes_nothing() {
-        assert_eq!(weights(&Forks::default(), &[7.0, 3.0], &[5.0, 5.0], &[5.0, 5.0], 1.0), [1.0, 1.0]);
+        assert_eq!(factors(&Forks::default(), &[7.0, 3.0], &[5.0, 5.0], &[5.0, 5.0], 1.0), [1.0, 1.0]);
     }
 }
