@@ -6,7 +6,9 @@ use super::noted::short;
 use super::weighed::{Counted, Known, weigh};
 use super::{Fit, Stage};
 use crate::error::Result;
+use crate::infer::tree;
 use crate::math::rounding::nearest_shares;
+use crate::math::shares::{Told, likeliest};
 use crate::model::{Evidence, Noisy, Piece, Target, ValueEvidence, Wanted};
 use crate::plan::{CELLS, as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
@@ -21,12 +23,8 @@ const MOST_VALUES: u64 = 40;
 const REACH: f64 = 4.0;
 /// Twice as far so often is beyond every bound: the least reach is 16 codes, and 16 · 2¹² = 65,536.
 const DOUBLINGS: u32 = 13;
-/// A stratum's own counts are used where their error is below this part of its rows.
-const TRUSTED: f64 = 0.2;
 /// Where more of the values are missing, the moments say too little of the others.
 const MOST_ABSENT: f64 = 0.5;
-/// A stratum with a smaller part of the rows need not be trusted for the others to be.
-const SMALL: f64 = 0.05;
 
 impl Fit {
     /// Which cells are counted.
@@ -175,28 +173,58 @@ fn target(counts: &Counts<i64>, ground: Option<&Ground>, known: Option<Known>) -
     let Counts { histogram, values, counts, noise, rows } = *counts;
     let cells = histogram.cells();
     let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
-    let ask = |counts: &[f64], noise: f64, rows: f64, known: Option<Known>| {
-        wanted(&Counts { histogram, values, counts, noise, rows }, known)
-    };
     let Histogram::Line { at, .. } = *histogram else { return Target::default() };
-    let strata: Vec<&[i64]> = counts.chunks_exact(cells).collect();
     let mut all = vec![0.0; cells];
-    for stratum in &strata {
-        all.iter_mut().zip(*stratum).for_each(|(sum, &count)| *sum += count as f64);
+    for stratum in counts.chunks_exact(cells) {
+        all.iter_mut().zip(stratum).for_each(|(sum, &count)| *sum += count as f64);
     }
-    // A stratum with its own shape beside one with the shape of all would be told apart by the difference: all or none
-    // of those that matter.
-    let sums: Vec<f64> = strata.iter().map(|counts| counts.iter().map(|&count| count as f64).sum()).collect();
-    let error = noise * (cells as f64).sqrt();
-    let trusted = |size: f64| error < TRUSTED * size;
-    let all_trusted = strata.len() > 1 && sums.iter().all(|&size| trusted(size) || size < SMALL * rows);
-    let own = |s: usize| {
-        let known = ground.and_then(|ground| ground.of_stratum(s, at));
-        trusted(sums[s]).then(|| ask(&floats(strata[s]), noise, sums[s], known))
+    let strata = counts.len() / cells;
+    let noise_of_all = noise * (strata as f64).sqrt();
+    let all = wanted(&Counts { histogram, values, counts: &all, noise: noise_of_all, rows }, known);
+    let own = if strata > 1 { of_strata(&floats(counts), noise, &all, cells) } else { Vec::new() };
+    let mean = |s: usize| ground.and_then(|ground| ground.of_stratum(s, at));
+    let size = |s: usize| counts[s * cells..(s + 1) * cells].iter().sum::<i64>().max(1) as f64;
+    let held = |(s, own): (usize, Wanted)| Some(held(own, mean(s), noise / size(s)));
+    Target { all: Some(all), strata: own.into_iter().enumerate().map(held).collect() }
+}
+
+/// What is wanted of each stratum: the shape of all rows, corrected by the stratum's own counts as far as they can be heard,
+/// from the halves of the column down to its cells. A cell that a stratum cannot say anything about is as full as in all:
+/// what noise alone tells apart, nobody should be able to tell apart.
+fn of_strata(counts: &[f64], noise: f64, all: &Wanted, cells: usize) -> Vec<Wanted> {
+    let mut shares: Vec<f64> = all.pieces.iter().map(|piece| (1.0 - all.absent) * piece.share).collect();
+    shares.resize(cells, all.absent);
+    let expected: Vec<f64> = (counts.chunks_exact(cells))
+        .flat_map(|counts| {
+            let rows = counts.iter().sum::<f64>().max(1.0);
+            shares.iter().map(move |share| rows * share)
+        })
+        .collect();
+    let factors = tree::factors(&tree::of_line(cells), counts, &expected, &vec![0.0; counts.len()], noise);
+    let own = |(factors, expected): (&[f64], &[f64])| {
+        let rows: Vec<f64> = factors.iter().zip(expected).map(|(factor, rows)| factor * rows).collect();
+        let whole = rows.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let (here, gone) = rows.split_at(all.pieces.len());
+        let present = here.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let piece = |(piece, rows): (&Piece, &f64)| Piece { share: rows / present, ..*piece };
+        let pieces = all.pieces.iter().zip(here).map(piece).collect();
+        Wanted { pieces, absent: gone.iter().sum::<f64>() / whole }
     };
-    let own: Vec<Option<Wanted>> = if all_trusted { (0..strata.len()).map(own).collect() } else { Vec::new() };
-    let noise_of_all = noise * (strata.len() as f64).sqrt();
-    Target { all: Some(ask(&all, noise_of_all, rows, known)), strata: own }
+    factors.chunks_exact(cells).zip(expected.chunks_exact(cells)).map(own).collect()
+}
+
+/// The same with the mean that is known from elsewhere; `noise` is that of a share.
+fn held(mut own: Wanted, mean: Option<Known>, noise: f64) -> Wanted {
+    let Some(mean) = mean.filter(|_| own.absent <= MOST_ABSENT).map(|mean| mean.of_present(own.absent)) else {
+        return own;
+    };
+    let some: Vec<usize> = (0..own.pieces.len()).filter(|&i| own.pieces[i].share > 0.0).collect();
+    let shares: Vec<f64> = some.iter().map(|&i| own.pieces[i].share).collect();
+    let features = some.iter().map(|&i| 0.5 * (own.pieces[i].low + own.pieces[i].high)).collect();
+    let told = Told { features, value: mean.mean, noise: mean.mean_noise };
+    let found = likeliest(&shares, noise, &[told]);
+    some.iter().zip(found).for_each(|(&i, share)| own.pieces[i].share = share);
+    own
 }
 
 /// What sums and moments say of a coordinate.

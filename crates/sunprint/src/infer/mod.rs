@@ -3,4 +3,4 @@
 pub(crate) mod correct;
 mod hear;
 pub(crate) mod sites;
-mod tree;
+pub(crate) mod tree;

@@ -56,7 +56,8 @@ impl Candidates {
     }
 
     /// How many there are.
-    pub fn count(&self) -> u64 {
+    #[cfg(test)]
+    fn count(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.end)
     }
 

@@ -125,7 +125,7 @@ const FOR_SITES: f64 = 0.3;
 /// Sites have so many rows for one deviation of their noise, on average.
 const ROWS_A_SITE: f64 = 8.0;
 /// They pay from so many sites for each coordinate on: with fewer, the nearest site is as far away as any.
-const SITES_A_COORDINATE: f64 = 12.0;
+const SITES_A_COORDINATE: f64 = 25.0;
 /// More sites are never asked for, nor sites of more numbers together.
 const MOST_SITES: f64 = 16_384.0;
 const MOST_SITE_NUMBERS: f64 = 2_097_152.0;
