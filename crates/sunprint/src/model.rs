@@ -14,6 +14,7 @@ mod grow;
 mod pool;
 mod settle;
 mod sieve;
+pub(crate) mod tree;
 mod verify;
 
 use crate::measure::{Measure, Side};
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::correlations;
 pub(crate) use balance::{Known, balance};
-pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
+pub(crate) use calibrate::{Piece, StratumCounts, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use curve::Curve;
 pub use draw::{BLOCK, Draw};

@@ -22,8 +22,9 @@ const WIDEST: usize = 256;
 const STEP: f64 = 0.8;
 /// No correlation of the Gaussian is wished larger than this.
 const LARGEST: f64 = 0.98;
-/// A direction with less of the whole variance is left out.
-const LEAST: f64 = 1e-3;
+/// A direction with less of the whole variance is rounding. Small ones matter: columns that nearly follow from one another
+/// differ along them alone, and what depends on the difference would be lost.
+const LEAST: f64 = 1e-9;
 
 /// What the moments said.
 pub(super) struct Ground {
@@ -34,8 +35,6 @@ pub(super) struct Ground {
     pub means: Vec<f64>,
     /// Deviations of the noise in a coordinate's mean and variance.
     pub noise: (f64, f64),
-    /// The same in the mean of each stratum.
-    pub stratum_noise: Vec<f64>,
     /// The strata's parts of the rows.
     pub shares: Vec<f64>,
     /// Their rows, with the noise of each.

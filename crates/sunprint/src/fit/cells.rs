@@ -161,7 +161,8 @@ impl Fit {
             agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
         }
         let settle = Settle { one_of, ..Settle::default() };
-        let release = Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
+        let release =
+            Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
         Ok(self.done(release, &targets, ground.as_ref(), later))
     }
 

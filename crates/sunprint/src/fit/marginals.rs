@@ -1,15 +1,12 @@
 //! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
 
-use super::attune::Ground;
 use super::cells::MeasureStage;
 use super::noted::short;
 use super::weighed::{Counted, Known, weigh};
 use super::{Fit, Stage};
 use crate::error::Result;
-use crate::infer::tree;
 use crate::math::rounding::nearest_shares;
-use crate::math::shares::{Told, likeliest};
-use crate::model::{Evidence, Noisy, Piece, Target, ValueEvidence, Wanted};
+use crate::model::{Evidence, Noisy, Piece, StratumCounts, Target, ValueEvidence, Wanted};
 use crate::plan::{CELLS, as_float, counted};
 use crate::privacy::{Charge, Privacy, Sensitive};
 use crate::schema::{Block, Form};
@@ -81,7 +78,7 @@ impl Fit {
             let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise, rows };
             let target = match self.evidence.categories(number, &self.schema) {
                 Some(shares) if block.form == Form::OneHot => categories(&shares),
-                _ => target(&counts, measure.ground.as_ref(), known(&self.evidence, block.start)),
+                _ => target(&counts, known(&self.evidence, block.start)),
             };
             measure.targets.push(target);
         }
@@ -165,15 +162,13 @@ fn categories(shares: &[Noisy]) -> Target {
     let nearest = nearest_shares(&shares.iter().map(|share| share.value).collect::<Vec<f64>>());
     let piece = |(c, &share): (usize, &f64)| Piece { low: c as f64, high: c as f64, share };
     let wanted = Wanted { pieces: nearest.iter().enumerate().map(piece).collect(), absent: 0.0 };
-    Target { all: Some(wanted), strata: Vec::new() }
+    Target { all: Some(wanted), ..Target::default() }
 }
 
 /// What noisy counts ask of the rows of one column of numbers, all together and stratum by stratum.
-fn target(counts: &Counts<i64>, ground: Option<&Ground>, known: Option<Known>) -> Target {
+fn target(counts: &Counts<i64>, known: Option<Known>) -> Target {
     let Counts { histogram, values, counts, noise, rows } = *counts;
     let cells = histogram.cells();
-    let floats = |counts: &[i64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
-    let Histogram::Line { at, .. } = *histogram else { return Target::default() };
     let mut all = vec![0.0; cells];
     for stratum in counts.chunks_exact(cells) {
         all.iter_mut().zip(stratum).for_each(|(sum, &count)| *sum += count as f64);
@@ -181,50 +176,9 @@ fn target(counts: &Counts<i64>, ground: Option<&Ground>, known: Option<Known>) -
     let strata = counts.len() / cells;
     let noise_of_all = noise * (strata as f64).sqrt();
     let all = wanted(&Counts { histogram, values, counts: &all, noise: noise_of_all, rows }, known);
-    let own = if strata > 1 { of_strata(&floats(counts), noise, &all, cells) } else { Vec::new() };
-    let mean = |s: usize| ground.and_then(|ground| ground.of_stratum(s, at));
-    let size = |s: usize| counts[s * cells..(s + 1) * cells].iter().sum::<i64>().max(1) as f64;
-    let held = |(s, own): (usize, Wanted)| Some(held(own, mean(s), noise / size(s)));
-    Target { all: Some(all), strata: own.into_iter().enumerate().map(held).collect() }
-}
-
-/// What is wanted of each stratum: the shape of all rows, corrected by the stratum's own counts as far as they can be heard,
-/// from the halves of the column down to its cells. A cell that a stratum cannot say anything about is as full as in all:
-/// what noise alone tells apart, nobody should be able to tell apart.
-fn of_strata(counts: &[f64], noise: f64, all: &Wanted, cells: usize) -> Vec<Wanted> {
-    let mut shares: Vec<f64> = all.pieces.iter().map(|piece| (1.0 - all.absent) * piece.share).collect();
-    shares.resize(cells, all.absent);
-    let expected: Vec<f64> = (counts.chunks_exact(cells))
-        .flat_map(|counts| {
-            let rows = counts.iter().sum::<f64>().max(1.0);
-            shares.iter().map(move |share| rows * share)
-        })
-        .collect();
-    let factors = tree::factors(&tree::of_line(cells), counts, &expected, &vec![0.0; counts.len()], noise);
-    let own = |(factors, expected): (&[f64], &[f64])| {
-        let rows: Vec<f64> = factors.iter().zip(expected).map(|(factor, rows)| factor * rows).collect();
-        let whole = rows.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        let (here, gone) = rows.split_at(all.pieces.len());
-        let present = here.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        let piece = |(piece, rows): (&Piece, &f64)| Piece { share: rows / present, ..*piece };
-        let pieces = all.pieces.iter().zip(here).map(piece).collect();
-        Wanted { pieces, absent: gone.iter().sum::<f64>() / whole }
-    };
-    factors.chunks_exact(cells).zip(expected.chunks_exact(cells)).map(own).collect()
-}
-
-/// The same with the mean that is known from elsewhere; `noise` is that of a share.
-fn held(mut own: Wanted, mean: Option<Known>, noise: f64) -> Wanted {
-    let Some(mean) = mean.filter(|_| own.absent <= MOST_ABSENT).map(|mean| mean.of_present(own.absent)) else {
-        return own;
-    };
-    let some: Vec<usize> = (0..own.pieces.len()).filter(|&i| own.pieces[i].share > 0.0).collect();
-    let shares: Vec<f64> = some.iter().map(|&i| own.pieces[i].share).collect();
-    let features = some.iter().map(|&i| 0.5 * (own.pieces[i].low + own.pieces[i].high)).collect();
-    let told = Told { features, value: mean.mean, noise: mean.mean_noise };
-    let found = likeliest(&shares, noise, &[told]);
-    some.iter().zip(found).for_each(|(&i, share)| own.pieces[i].share = share);
-    own
+    let counted =
+        (strata > 1).then(|| StratumCounts { counts: counts.iter().map(|&count| count as f64).collect(), noise });
+    Target { all: Some(all), strata: Vec::new(), counted }
 }
 
 /// What sums and moments say of a coordinate.
@@ -232,14 +186,6 @@ fn known(evidence: &Evidence, at: usize) -> Option<Known> {
     let (mean, variance) = (evidence.moment_mean(at)?, evidence.variance(at)?);
     let summed = evidence.sum_mean(at);
     Some(Known { mean: mean.value, mean_noise: mean.noise, summed, variance: Some((variance.value, variance.noise)) })
-}
-
-impl Ground {
-    /// What is known of it in a stratum, where strata have means.
-    fn of_stratum(&self, s: usize, at: usize) -> Option<Known> {
-        let (shift, &mean_noise) = (self.blob.shifts.get(s)?[at], self.stratum_noise.get(s)?);
-        Some(Known { mean: self.means[at] + shift, mean_noise, summed: None, variance: None })
-    }
 }
 
 /// Noisy counts as shares that are not negative and add up to one: the likeliest, given also what is known of mean and

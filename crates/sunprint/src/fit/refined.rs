@@ -187,7 +187,6 @@ impl Fit {
             offset: covariance.offset.clone(),
             means,
             noise: (covariance.mean_noise, covariance.diagonal_noise),
-            stratum_noise: covariance.strata.iter().map(|stratum| stratum.noise).collect(),
             shares: covariance.stratum_shares(),
             stratum_rows: (covariance.strata.iter())
                 .map(|stratum| Noisy { value: stratum.counted, noise: stratum.rows_noise })

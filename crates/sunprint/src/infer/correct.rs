@@ -11,8 +11,8 @@
 //!
 //! Setting the curves moves rows from one cell to another, which is why it is done twice. Only released numbers enter.
 
-use super::{sites, tree};
-use crate::model::{Pool, Release, Target, recalibrate};
+use super::sites;
+use crate::model::{Pool, Release, Target, recalibrate, tree};
 use crate::schema::Schema;
 use crate::tally::Histogram;
 

@@ -3,7 +3,7 @@
 //! Rows drawn from the model are free. Some of them are sites, and every real row belongs to the nearest. The model says
 //! where to look, the count says what is there.
 
-use super::hear::{self, Cell};
+use crate::math::hear::{self, Cell};
 use crate::model::Pool;
 use crate::schema::Schema;
 use crate::tally::{Axis, Group, SITE_FRACTION, Sites, grid_bits};
@@ -55,8 +55,9 @@ fn axes(pool: &Pool, schema: &Schema) -> Vec<Axis> {
         let deviation = (whole / if block.len > 1 { 2.0 } else { 1.0 }).sqrt().max(1.0);
         weights[block.start..block.end()].fill(deviation.powf(WIDTH - 1.0));
     }
-    let ends: Vec<(u16, u16)> =
-        (0..pool.width).map(|j| (column(j).min().copied().unwrap_or(0), column(j).max().copied().unwrap_or(0))).collect();
+    let ends: Vec<(u16, u16)> = (0..pool.width)
+        .map(|j| (column(j).min().copied().unwrap_or(0), column(j).max().copied().unwrap_or(0)))
+        .collect();
     let reach = |((low, high), weight): (&(u16, u16), &f64)| f64::from(high - low) * weight;
     let most = ends.iter().zip(&weights).map(reach).fold(f64::MIN_POSITIVE, f64::max);
     let places = f64::from((1_u32 << grid_bits(pool.width)) - 1);

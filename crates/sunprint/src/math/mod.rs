@@ -14,6 +14,7 @@ pub mod eigen;
 pub mod feasible;
 pub mod flow;
 pub mod gram;
+pub(crate) mod hear;
 pub mod lattice;
 pub mod logistic;
 pub mod normal;

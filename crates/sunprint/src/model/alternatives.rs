@@ -60,7 +60,7 @@ impl Trial {
             }
             wanted(&nearest_shares(&shares))
         };
-        let mut target = Target { all: Some(said(None)), strata: Vec::new() };
+        let mut target = Target { all: Some(said(None)), ..Target::default() };
         if self.members.len() > 1 {
             target.strata = self.members.iter().map(|rows| Some(said(Some(rows)))).collect();
             self.reconcile(&mut target);

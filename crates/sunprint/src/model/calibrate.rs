@@ -6,7 +6,7 @@
 
 use super::curve::{Curve, Limit};
 use super::settle::{Absent, HOT_UNIT, Settle, Settling, heaviest};
-use super::{Draw, Release};
+use super::{Draw, Release, tree};
 use crate::math::rounding::nearest_shares;
 use crate::schema::{Block, Form, Schema};
 
@@ -17,6 +17,18 @@ pub struct Target {
     pub all: Option<Wanted>,
     /// Of the rows of each stratum, where that was measured well enough; empty where it was not at all.
     pub strata: Vec<Option<Wanted>>,
+    /// Counts of the strata's values that are to be heard.
+    pub counted: Option<StratumCounts>,
+}
+
+/// Noisy counts of the values of a line, cell by cell for one stratum after the other; the last cell is of missing values,
+/// if there may be some.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StratumCounts {
+    /// The counts.
+    pub counts: Vec<f64>,
+    /// The deviation of the noise in each.
+    pub noise: f64,
 }
 
 /// How often which values are wanted.
@@ -79,7 +91,9 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         if !measured {
             target.all = said(None);
         }
-        if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
+        if let (Some(all), Some(counted)) = (&target.all, target.counted.take()) {
+            target.strata = trial.heard(all, &counted, block);
+        } else if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
             target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
         }
         trial.reconcile(&mut target);
@@ -137,6 +151,56 @@ impl Trial {
             trial.units.extend(drawn.units);
         });
         trial
+    }
+
+    /// What is wanted of the values of each stratum: what the model expects of it if values come as often as in all rows,
+    /// corrected by the stratum's own counts as far as they can be heard, from the halves of the column down to its cells.
+    /// What only noise tells apart nobody should be able to tell apart: a cell that a stratum cannot say anything about is
+    /// as full as the model says.
+    fn heard(&self, all: &Wanted, counted: &StratumCounts, block: &Block) -> Vec<Option<Wanted>> {
+        let (pieces, strata) = (all.pieces.len(), self.members.len());
+        let cells = pieces + usize::from(block.absence);
+        if pieces == 0 || counted.counts.len() != cells * strata {
+            return Vec::new();
+        }
+        let absent = block.absence.then(|| Absent { at: block.start + block.len, above: Vec::new(), tied: Vec::new() });
+        let (limit, present) = self.present(absent.as_ref(), all.absent, &self.everyone);
+        let sorted = self.sorted(block.start, &present);
+        let ends: Vec<f64> = (all.pieces.iter())
+            .scan(0.0, |sum, piece| {
+                *sum += piece.share;
+                Some(*sum)
+            })
+            .collect();
+        // The middle of the rows that have the same number.
+        let part = |x: f64| {
+            let below = sorted.partition_point(|&y| y < x) + sorted.partition_point(|&y| y <= x);
+            0.5 * below as f64 / sorted.len().max(1) as f64
+        };
+        let cell = |row: usize| {
+            if absent.as_ref().is_some_and(|absent| self.at(row, absent.at) > limit.above) {
+                return pieces;
+            }
+            let part = part(self.at(row, block.start)) * ends[pieces - 1];
+            ends.partition_point(|&end| end < part).min(pieces - 1)
+        };
+        let mut seen = vec![0.0; cells * strata];
+        for (s, members) in self.members.iter().enumerate() {
+            members.iter().for_each(|&row| seen[s * cells + cell(row)] += 1.0);
+        }
+        let rows = |s: usize| counted.counts[s * cells..(s + 1) * cells].iter().sum::<f64>().max(1.0);
+        let one: Vec<f64> = (0..strata).map(|s| rows(s) / self.members[s].len().max(1) as f64).collect();
+        let expected: Vec<f64> = seen.iter().enumerate().map(|(at, seen)| seen * one[at / cells]).collect();
+        let factors = tree::factors(&tree::of_line(cells), &counted.counts, &expected, &seen, counted.noise);
+        let own = |(factors, expected): (&[f64], &[f64])| {
+            let rows: Vec<f64> = factors.iter().zip(expected).map(|(factor, rows)| factor * rows).collect();
+            let (here, gone) = rows.split_at(pieces);
+            let (present, gone) = (here.iter().sum::<f64>(), gone.iter().sum::<f64>());
+            let piece = |(piece, rows): (&Piece, &f64)| Piece { share: rows / present, ..*piece };
+            let pieces = all.pieces.iter().zip(here).map(piece).collect();
+            (present > 0.0).then(|| Wanted { pieces, absent: gone / (present + gone) })
+        };
+        factors.chunks_exact(cells).zip(expected.chunks_exact(cells)).map(own).collect()
     }
 
     /// Sets how blocks are settled.

@@ -209,7 +209,8 @@ impl<'a> Draw<'a> {
 
     /// A block of rows that are chosen among candidates.
     fn fill_chosen(&self, candidates: &Candidates, block: u64, settled: bool, drawn: &mut Drawn) {
-        let rows = block.saturating_mul(BLOCK).min(self.rows)..block.saturating_add(1).saturating_mul(BLOCK).min(self.rows);
+        let rows =
+            block.saturating_mul(BLOCK).min(self.rows)..block.saturating_add(1).saturating_mul(BLOCK).min(self.rows);
         let mut random = Stream::new(self.seed, ROWS, block);
         drawn.width = self.width;
         drawn.units.clear();

@@ -160,7 +160,7 @@ fn alone(target: Option<&Target>, block: &Block, told: &[Told]) -> Option<Target
             let piece = |(c, told): (usize, &Told)| Piece { low: c as f64, high: c as f64, share: told.mean.value };
             let pieces: Vec<Piece> = told.iter().enumerate().map(piece).collect();
             let wanted = counted.cloned().unwrap_or(Wanted { pieces, absent: 0.0 });
-            Some(Target { all: Some(wanted), strata: Vec::new() })
+            Some(Target { all: Some(wanted), ..Target::default() })
         }
         Form::Line => {
             let told = told.first()?;
@@ -168,7 +168,7 @@ fn alone(target: Option<&Target>, block: &Block, told: &[Told]) -> Option<Target
             let agrees = |wanted: &&Wanted| absent > 0.0 || !pieces_disagree(&wanted.pieces, told);
             let wanted = counted.filter(agrees).cloned();
             let wanted = wanted.unwrap_or_else(|| Wanted { pieces: gaussian(told), absent });
-            Some(Target { all: Some(wanted), strata: Vec::new() })
+            Some(Target { all: Some(wanted), ..Target::default() })
         }
         Form::Circle => None,
     }

@@ -12,7 +12,7 @@
 //! ρ² follows from all of that depth together ([`hear`]): what cannot be heard in a leaf is taken from the forks above it.
 //! Only released numbers enter.
 
-use super::hear::{self, Cell};
+use crate::math::hear::{self, Cell};
 use crate::tally::{Fork, Forks};
 
 /// What is known of the leaves behind a fork, or of one leaf, for one stratum.
