@@ -48,7 +48,7 @@ kind = "boolean"
 role = "label"
 "#;
 
-/// A model of format 4 with curves, thresholds, offsets and a sieve.
+/// A model with curves, thresholds, offsets and weights of candidates; of these only the first, so that it is small.
 static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let schema = Schema::parse(EVERYTHING, "everything.toml").unwrap();
     let mut stream = Stream::new(3, 92, 0);
@@ -65,13 +65,31 @@ static FITTED: LazyLock<Vec<u8>> = LazyLock::new(|| {
             (row, stratum)
         })
         .collect();
-    let shares =
-        Shares { centre: 500, spread: 500, moments: 4000, marginals: 3000, measure: 1000, labels: 1000, contrasts: 0 };
+    let shares = Shares {
+        centre: 500,
+        spread: 500,
+        moments: 4000,
+        marginals: 3000,
+        measure: 1000,
+        labels: 1000,
+        ..Shares::default()
+    };
     let plan = Plan { shares: Some(shares), ..Plan::default() };
     let model = fit(&table(schema.width(), &rows), &schema, plan, promise("4", None), Kernel::seeded(1)).unwrap();
-    let sieve = &model.release().sieves[0];
-    assert!(sieve.forks.leaves() > 2 && sieve.keep.iter().flatten().any(|keep| *keep < 1.0));
-    model.to_json().into_bytes()
+    let weights = &model.release().weights;
+    assert!(weights.len() > 1000 && weights.iter().any(|weight| *weight != weights[0]));
+    let few: Value = weights[..40].to_vec().into();
+    with(model.to_json().as_bytes(), "/release/weights", few)
+});
+
+/// The same with a sieve, as formats 4 to 6 have it.
+static SIEVED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut document: Value = serde_json::from_slice(&FITTED).unwrap();
+    let release = document["release"].as_object_mut().unwrap();
+    release.remove("weights");
+    let sieve = r#"{"forks": [[0, 9000, -1, 1], [1, 100, -2, -3]], "keep": [[0.5, 1, 0.2], [1, 0.3, 8]]}"#;
+    release.insert("sieve".to_string(), serde_json::from_str(sieve).unwrap());
+    serde_json::to_vec(&document).unwrap()
 });
 
 /// Loads what may be damaged; if it loads, draws from it.
@@ -181,7 +199,7 @@ fn models_that_do_not_fit_together_are_refused() {
 /// What settling and sieving rely on.
 #[test]
 fn values_and_sieves_that_do_not_fit_are_refused() {
-    assert!(load(&FITTED));
+    assert!(load(&FITTED) && load(&SIEVED));
     let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     for (path, value) in [
         // A missing value is said behind the coordinates that it empties.
@@ -204,8 +222,14 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
         ("/release/sieve/keep/0/0", "-1e-9"),
         ("/release/sieve/keep/0/0", "null"),
     ] {
-        assert!(!load(&with(&FITTED, path, json(value))), "{path} = {value}");
+        assert!(!load(&with(&SIEVED, path, json(value))), "{path} = {value}");
     }
+    for (weights, loads) in
+        [("[]", true), ("[0]", true), ("[7]", true), ("[0, 0, 0]", true), ("[-1]", false), ("[0.5]", false)]
+    {
+        assert_eq!(load(&with(&FITTED, "/release/weights", json(weights))), loads, "{weights}");
+    }
+    assert!(!load(&with(&FITTED, "/release/weights", vec![1; (1 << 24) + 1].into())), "too many");
     // Columns that exclude one another are columns of two values, each on one list.
     let one_of = |value: &str| {
         let mut document = serde_json::from_slice::<Value>(&FITTED).unwrap();
@@ -225,9 +249,9 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
         assert!(!one_of(wrong), "{wrong}");
     }
     // A sieve that keeps nothing gives up after some tries.
-    let keep = serde_json::from_slice::<Value>(&FITTED).unwrap()["release"]["sieve"]["keep"].clone();
+    let keep = serde_json::from_slice::<Value>(&SIEVED).unwrap()["release"]["sieve"]["keep"].clone();
     let none = keep.as_array().unwrap().iter().map(|list| Value::from(vec![0.0; list.as_array().unwrap().len()]));
-    assert!(load(&with(&FITTED, "/release/sieve/keep", none.collect())));
+    assert!(load(&with(&SIEVED, "/release/sieve/keep", none.collect())));
 }
 
 /// All places of numbers, texts, lists and objects in a document.

@@ -71,7 +71,7 @@ fn the_last_pass_counts_strata_in_leaves() {
     let [Histogram::Tree(forks)] = &marginals.histograms[..] else { panic!("one tree") };
     assert!(forks.fit(WIDTH) && forks.leaves() > 8, "{}", forks.leaves());
     assert_eq!(forks.forks[0].at, 0, "the strata differ in the first column");
-    assert_eq!(model.release().sieves.iter().map(|sieve| &sieve.forks).collect::<Vec<_>>(), [forks]);
+    assert!(model.release().weights.len() > 10_000, "its counts weigh candidates");
 }
 
 /// What was counted is found again among the drawn rows, leaf by leaf, and every stratum keeps its rows.
@@ -85,10 +85,11 @@ fn drawn_rows_are_mixed_as_they_were_counted() {
         }
         counts
     };
-    let (_, with) = fit(&codes, 1000, Kernel::quiet(), "1");
+    let (passes, with) = fit(&codes, 1000, Kernel::quiet(), "1");
     let (_, without) = fit(&codes, 0, Kernel::quiet(), "1");
-    assert!(without.release().sieves.is_empty());
-    let forks = &with.release().sieves[0].forks;
+    assert!(without.release().weights.is_empty());
+    let Some(Work::Marginals(marginals)) = passes.last().map(|pass| &pass.work) else { panic!("counts of leaves") };
+    let [Histogram::Tree(forks)] = &marginals.histograms[..] else { panic!("one tree") };
     let wanted = real(forks);
     let error = |model: &Model| {
         let draw = model.draw(ROWS as u64, 3);
@@ -105,23 +106,23 @@ fn drawn_rows_are_mixed_as_they_were_counted() {
         (off / (2 * ROWS) as f64, second)
     };
     let ((near, rows_with), (far, rows_without)) = (error(&with), error(&without));
-    assert!(near < 0.5 * far, "{near} of the rows are in another leaf, {far} without the sieve");
+    assert!(near < 0.5 * far, "{near} of the rows are in another leaf, {far} without them");
     assert_eq!(rows_with, rows_without, "strata keep their rows");
     assert!(in_the_band(&with) > in_the_band(&without) + 0.05);
 }
 
 /// A model draws the same rows after it was written and read, and drawing does not depend on the order of blocks.
 #[test]
-fn the_sieve_is_in_the_file() {
+fn weights_are_in_the_file() {
     let (_, model) = fit(&rows(), 1000, Kernel::seeded(4), "1");
     let read = Model::from_json(model.to_json().as_bytes(), "a model").unwrap();
     let (a, b) = (model.draw(3000, 1), read.draw(3000, 1));
     for block in (0..a.blocks()).rev() {
         assert_eq!(a.block(block).units, b.block(block).units);
     }
-    let broken = model.to_json().replacen("\"keep\":[[", "\"keep\":[[7.5,", 1);
+    let broken = model.to_json().replacen("\"weights\":[", "\"weights\":[7.5,", 1);
     assert_ne!(broken, model.to_json());
-    assert!(Model::from_json(broken.as_bytes(), "a model").is_err(), "a sieve with a number too many is no sieve");
+    assert!(Model::from_json(broken.as_bytes(), "a model").is_err(), "weights are whole numbers");
 }
 
 /// Counts that are nothing but noise leave the model as it is: the strata's own rows are not thrown about.
@@ -131,9 +132,10 @@ fn noise_is_not_followed() {
     let rows: Vec<(Vec<u16>, u32)> =
         (0..2000).map(|_| ((0..WIDTH).map(|_| stream.bits() as u16).collect(), stream.below(2) as u32)).collect();
     let (_, model) = fit(&table(WIDTH, &rows), 1, Kernel::seeded(1), "0.01");
-    let sieve = &model.release().sieves[0];
-    for keep in &sieve.keep {
-        let mean = keep.iter().sum::<f64>() / keep.len() as f64;
-        assert!(mean > 0.5, "a stratum keeps most of its rows: {mean}");
-    }
+    // How many equal candidates these are as good as.
+    let weights = &model.release().weights;
+    let (sum, square) =
+        weights.iter().fold((0.0, 0.0), |(sum, square), &w| (sum + f64::from(w), square + f64::from(w).powi(2)));
+    let part = sum * sum / (square * weights.len() as f64);
+    assert!(part > 0.5, "most candidates are drawn: {part}");
 }

@@ -8,7 +8,7 @@ use sunprint::plan::{Method, Plan, Shares};
 use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Opened, Pass, Tally, Work};
+use sunprint::tally::{Axis, ClampedSums, Fork, Forks, Group, Histogram, Marginals, Opened, Pass, Sites, Tally, Work};
 use sunprint::{error::Kind, subspace};
 
 /// Columns of many kinds, and a label of so many categories.
@@ -126,11 +126,14 @@ fn passes(width: usize, strata: usize, reach: u16) -> Vec<Pass> {
     let line = |absence: bool| Histogram::Line { at: 0, edges: vec![1, 500, 40_000, Q], absence };
     let fork = |edge: u16, below: i32, above: i32| Fork { at: width as u32 - 1, edge, below, above };
     let tree = Histogram::Tree(Forks { forks: vec![fork(30_000, 1, -1), fork(900, -3, -2)] });
+    let group = |place: i16| Group { stratum: 0, middle: vec![place; width], sites: vec![place; 2 * width] };
+    let sites = Sites { axes: vec![Axis { low: 9, times: 200 }; width], groups: vec![group(3), group(700)] };
     let works = [
         Work::Clamped(ClampedSums { centre: vec![30_000; width], reach }),
         Work::Marginals(Marginals { histograms: vec![line(width > 1), hot.clone(), line(false)] }),
         Work::Marginals(Marginals { histograms: vec![hot] }),
         Work::Marginals(Marginals { histograms: vec![tree] }),
+        Work::Marginals(Marginals { histograms: vec![Histogram::Sites(sites)] }),
     ];
     works.into_iter().map(|work| Pass::new(2, width, strata, work)).collect()
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// * `measure` and `subspace` see released numbers and public types of the kernel; `subspace` also puts the secret blocks
 ///   of a tally together before the kernel opens them (`assemble`).
 /// * `source` passes rows on to the door.
+/// * `infer` makes models of released numbers: it sees no rows and no noise.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
 /// * `evaluate` sees rows and no noise: what it computes is private, and no room that releases something names it.
 /// * `markup` knows nothing: text goes in, safe text comes out.
@@ -29,13 +30,17 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("math", &["error"]),
     ("measure", &["error", "privacy", "math"]),
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
-    ("plan", &["error", "fit", "math", "privacy", "schema"]),
+    ("plan", &["error", "fit", "math", "privacy", "schema", "tally"]),
+    ("infer", &["math", "model", "schema", "tally"]),
     ("ledger", &["error", "math", "privacy", "schema"]),
     ("receipt", &["error", "ledger", "markup", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
     (
         "fit",
-        &["error", "ledger", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"],
+        &[
+            "error", "infer", "ledger", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace",
+            "tally",
+        ],
     ),
     ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),

@@ -10,7 +10,8 @@ use sunprint::privacy::Kernel;
 use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{
-    ClampedSums, ClippedMoments, Fork, Forks, Histogram, Marginals, Opened, Pass, Sums, Tally, Work, packed_index,
+    Axis, ClampedSums, ClippedMoments, Fork, Forks, Group, Histogram, Marginals, Opened, Pass, SITE_FRACTION, Sites,
+    Sums, Tally, Work, grid_bits, packed_index,
 };
 
 type Row = (Vec<u16>, u32);
@@ -255,7 +256,17 @@ fn chain(width: usize, stream: &mut Stream) -> Forks {
     forks
 }
 
-/// Marginals and labels: in every histogram one unit leaves one cell and one enters another, or nothing moves.
+/// Some sites at random places, in groups of up to three.
+fn sites(width: usize, strata: usize, stream: &mut Stream) -> Sites {
+    let mut places =
+        |count: usize| -> Vec<i16> { (0..count * width).map(|_| stream.below(1 << grid_bits(width)) as i16).collect() };
+    let mut groups: Vec<Group> =
+        (0..6).map(|i| Group { stratum: (i % strata) as u32, middle: places(1), sites: places(1 + i % 3) }).collect();
+    groups.sort_by_key(|group| group.stratum);
+    Sites { axes: vec![Axis { low: 0, times: 1 << (SITE_FRACTION - 4) }; width], groups }
+}
+
+/// Marginals, labels and sites: in every histogram one unit leaves one cell and one enters another, or nothing moves.
 #[test]
 fn histograms_move_one_unit_each() {
     let mut moved = 0;
@@ -271,6 +282,7 @@ fn histograms_move_one_unit_each() {
             Histogram::Line { at: 0, edges: vec![1, Q], absence: false },
             Histogram::Hot { at, len: d - at },
             Histogram::Tree(chain(d, &mut stream)),
+            Histogram::Sites(sites(d, pair.strata, &mut stream)),
         ];
         let sizes: Vec<usize> = histograms.iter().map(|h| h.size(pair.strata)).collect();
         let [a, b] = pair.tallies(Work::Marginals(Marginals { histograms }));

@@ -43,6 +43,7 @@ fn refined(shares: &Shares) -> Vec<Expected> {
         ("marginals", (shares.marginals, whole), "laplace", "gaussian", third),
         ("measure", (shares.measure, whole), "path counts", "path counts", last),
         ("labels", (shares.labels, whole), "laplace", "gaussian", last + 1),
+        ("sites", (shares.sites, whole), "laplace", "gaussian", last + 1 + u32::from(shares.labels > 0)),
     ];
     stages.into_iter().filter(|stage| stage.1.0 > 0).collect()
 }
@@ -52,6 +53,8 @@ fn cases() -> Vec<Case> {
     let counted = Shares { marginals: 1500, moments: 3000, ..by_hand };
     let sorted = Shares { labels: 2000, moments: 2500, ..by_hand };
     let both = Shares { labels: 1000, moments: 2000, ..counted };
+    let near = Shares { sites: 2000, moments: 2500, ..by_hand };
+    let all = Shares { sites: 500, measure: 3500, ..both };
     let apart = Shares { centre: 4000, spread: 500, contrasts: 5000, measure: 500, ..Shares::default() };
     let basis = Some(vec![vec![1.0, 0.0, 1.0], vec![0.0, 2.0, 0.0]]);
     let paper = vec![
@@ -100,6 +103,9 @@ fn cases() -> Vec<Case> {
         case("labels", hand(sorted), 3, refined(&sorted)),
         case("marginals and labels", hand(both), 2, refined(&both)),
         case("lattice and labels", psmm(hand(sorted)), 3, on_lattice(refined(&sorted))),
+        case("sites", hand(near), 1, refined(&near)),
+        case("sites and strata", hand(near), 3, refined(&near)),
+        case("marginals, labels and sites", hand(all), 2, refined(&all)),
         case(
             "public basis",
             Plan { public_basis: basis, ..default() },
@@ -217,6 +223,12 @@ fn check(spent: &Spent, strata: usize, pass: &Pass) {
         "labels" => {
             let Work::Marginals(Marginals { histograms }) = &pass.work else { panic!("labels are counted in leaves") };
             assert!(matches!(histograms[..], [Histogram::Tree(_)]), "one tree");
+            assert_eq!(spent.sensitivity, "in each of 1 histograms one count down and one up, by 1");
+            at_least(scales[0], if pure { 2.0 / amount } else { 2.0 / (2.0 * amount) });
+        }
+        "sites" => {
+            let Work::Marginals(Marginals { histograms }) = &pass.work else { panic!("sites are counted") };
+            assert!(matches!(histograms[..], [Histogram::Sites(_)]), "one histogram");
             assert_eq!(spent.sensitivity, "in each of 1 histograms one count down and one up, by 1");
             at_least(scales[0], if pure { 2.0 / amount } else { 2.0 / (2.0 * amount) });
         }

@@ -7,11 +7,17 @@ use proptest::prelude::*;
 use sunprint::error::Kind;
 use sunprint::tally::codes::Codes;
 use sunprint::tally::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, Histogram, MOST_ROWS, Marginals, Pass, Place, Sums,
-    Tally, VERSION, Work,
+    Axis, Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, Group, Histogram, MOST_ROWS, Marginals, Pass,
+    Place, Sites, Sums, Tally, VERSION, Work,
 };
 
 type Row = (Vec<u16>, u32);
+
+/// One site of a stratum, with so many axes and numbers.
+fn sites(stratum: u32, axes: usize, numbers: usize) -> Sites {
+    let group = Group { stratum, middle: vec![5; axes], sites: vec![5; numbers] };
+    Sites { axes: vec![Axis { low: 0, times: 1 }; axes], groups: vec![group] }
+}
 
 /// One of each kind of pass, for rows of `width` in `strata` strata.
 fn passes(width: usize, strata: usize, centre: u16, radius: u32) -> Vec<Pass> {
@@ -204,6 +210,10 @@ fn passes_that_contradict_themselves_are_refused() {
         Histogram::Hot { at: 1, len: usize::MAX },
         Histogram::Tree(Forks { forks: vec![Fork { at: 3, edge: 5, below: -1, above: -2 }] }),
         Histogram::Tree(Forks { forks: vec![Fork { at: 0, edge: 5, below: 0, above: -1 }] }),
+        Histogram::Sites(Sites::default()),
+        Histogram::Sites(sites(0, 2, 3)),
+        Histogram::Sites(sites(9, 3, 3)),
+        Histogram::Sites(sites(0, 3, 4)),
     ] {
         refused(Pass { work: Work::Marginals(Marginals { histograms: vec![wrong] }), ..marginals.clone() });
     }

@@ -56,6 +56,7 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         ("Lap_Z(1/ε)", values::marginals(Neighbours::one_row_strata(), one_cell, 2)),
         ("one histogram of two", values::marginals(Neighbours::all_equal(), pure, 1)),
         ("Lap_Z(1/ε)", values::labels(corners(), one_cell)),
+        ("Lap_Z(1/ε)", values::sites(corners(), one_cell)),
         ("half of the noise", values::marginals(corners(), half_with_delta, 2)),
         ("edges from the data", values::edges_from_the_data(pure)),
         ("one-sided Wishart", flaws::one_sided_wishart(pure)),

@@ -5,7 +5,7 @@
 //! the two Gram matrices, which shows about two thirds of the loss: the density attains its bound in the far tails only.
 
 use super::tables::{Neighbours, Purse};
-use super::values::{contrasts, cubes as strata_cubes, labels, marginals};
+use super::values::{contrasts, cubes as strata_cubes, labels, marginals, sites};
 use super::{Claim, Epsilons, Noise, Run, Side, Trial, open};
 use sunprint::privacy::{Delta, Epsilon, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
 use sunprint::subspace::{MomentLayout, assemble};
@@ -120,6 +120,7 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
         trials.push(marginals(Neighbours::corners_of_strata(), terms, 2));
         trials.push(short(labels(Neighbours::opposite_corners(), terms)));
         trials.push(labels(Neighbours::one_row_strata(), terms));
+        trials.push(short(sites(Neighbours::opposite_corners(), terms)));
     }
     trials.push(strata_cubes(Neighbours::one_row_strata(), pure, 1));
     trials.push(contrasts(Neighbours::between_strata(), pure, 1));

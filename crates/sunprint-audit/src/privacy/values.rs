@@ -1,4 +1,4 @@
-//! The stages that follow the means of strata and the values of columns: contrasts, marginals and labels.
+//! The stages that follow the means of strata and the values of columns: contrasts, marginals, labels and sites.
 
 use super::stages::{self, QUICK, Terms, cube, likelihood, pick, trial};
 use super::tables::Neighbours;
@@ -6,7 +6,9 @@ use super::{Noise, Side, Trial, open};
 use sunprint::privacy::Sensitive;
 use sunprint::subspace;
 use sunprint::tally::codes::{Codes, Q};
-use sunprint::tally::{ClampedSums, Fork, Forks, Histogram, Marginals, Pass, Work};
+use sunprint::tally::{
+    Axis, ClampedSums, Fork, Forks, Group, Histogram, Marginals, Pass, SITE_FRACTION, Sites, Work, grid_bits,
+};
 
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
@@ -44,6 +46,19 @@ pub fn labels(pair: Neighbours, terms: Terms) -> Trial {
     let work = Work::Marginals(Marginals { histograms: vec![Histogram::Tree(forks)] });
     let exact = pair.tallies(&work).map(|tally| open::cells(&tally).leaves.clone());
     counted(terms.name("labels", &pair), exact, terms, 1)
+}
+
+/// The rows nearest to each of three sites: two at opposite corners, and one in the middle.
+pub fn sites(pair: Neighbours, terms: Terms) -> Trial {
+    let top = (1_i16 << grid_bits(pair.width)) - 1;
+    let group = |place: i16| Group { stratum: 0, middle: vec![place; pair.width], sites: vec![place; pair.width] };
+    // 2¹⁶ codes, 2^b places.
+    let times = 1 << (SITE_FRACTION + grid_bits(pair.width) - 16);
+    let axes = vec![Axis { low: 0, times }; pair.width];
+    let sites = Sites { axes, groups: vec![group(0), group(top / 2), group(top)] };
+    let work = Work::Marginals(Marginals { histograms: vec![Histogram::Sites(sites)] });
+    let exact = pair.tallies(&work).map(|tally| open::cells(&tally).leaves.clone());
+    counted(terms.name("sites", &pair), exact, terms, 1)
 }
 
 /// The values of two columns below and above their mean. The mean is that of the table and not a released one, and so

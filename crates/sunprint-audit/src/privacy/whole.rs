@@ -12,7 +12,7 @@ use sunprint::schema::{Column, ColumnKind, Role, Schema};
 const RUNS: u64 = 3_000;
 /// Runs of a whole fit whose values are settled, which takes longer: enough to see a loss of several times the claim.
 const FEWER_RUNS: u64 = 120;
-/// Runs of one that grows a tree of labels on rows of its own, which takes longest.
+/// Runs of one that counts what the model proposes, which takes longest.
 const FEWEST_RUNS: u64 = 40;
 
 /// Each method on its own worst neighbours: texture is post-processing and left out where it can be, which saves time.
@@ -44,6 +44,7 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
     trials.push(with_marginals(Neighbours::opposite_corners(), pure));
     trials.push(with_marginals(Neighbours::one_row_strata(), pure));
     trials.push(with_labels(Neighbours::one_row_strata(), pure));
+    trials.push(with_sites(Neighbours::opposite_corners(), pure));
     trials
 }
 
@@ -69,6 +70,14 @@ pub fn with_labels(pair: Neighbours, terms: Terms) -> Trial {
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, labels", trial.name), runs: FEWEST_RUNS, ..trial }
+}
+
+/// The default method with sites, which so few rows would not have on their own.
+pub fn with_sites(pair: Neighbours, terms: Terms) -> Trial {
+    let shares = Shares { centre: 1000, spread: 500, moments: 1500, measure: 2000, sites: 5000, ..Shares::default() };
+    let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
+    let trial = trial(pair, plan, terms);
+    Trial { name: format!("{}, sites", trial.name), runs: FEWEST_RUNS, ..trial }
 }
 
 /// The baseline of one Gaussian.

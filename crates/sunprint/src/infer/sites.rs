@@ -138,7 +138,7 @@ mod tests {
             let rows = if equal { vec![rows[0]; rows.len()] } else { rows };
             let codes = rows.iter().flat_map(|row| [row.0, row.1]).collect();
             let pool = Pool { width: 2, codes, strata: rows.iter().map(|row| row.2).collect() };
-            let sites = propose(&pool, &schema(), count);
+            let sites = propose(&pool, &[], &schema(), count);
             prop_assert!(sites.fit(2, 2), "{sites:?}");
             prop_assert_eq!(sites.len(), count.clamp(1, rows.len()));
         }

@@ -109,7 +109,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     targets
 }
 
-/// Sets it again for the rows that the sieve keeps: keeping some rows rather than others moves how often values come.
+/// Sets it again once candidates have weights: drawing some rather than others moves how often values come.
 pub(crate) fn recalibrate(release: &mut Release, schema: &Schema, targets: &[Target]) {
     if targets.iter().all(|target| target.all.is_none()) {
         return;

@@ -70,6 +70,7 @@ impl Candidates {
 
     /// The candidate at a part of all weights of a stratum, which has some.
     pub fn at(&self, stratum: usize, part: f64) -> u64 {
+        let stratum = stratum.min(self.ranges.len().saturating_sub(1));
         let (range, sums) = (&self.ranges[stratum], &self.sums[stratum]);
         let last = (range.end - range.start).saturating_sub(1);
         let place = match sums.last() {
@@ -104,7 +105,7 @@ mod tests {
             let candidates = Candidates::new(40, &rows).weighed(&weights);
             prop_assert_eq!(candidates.count(), 40);
             for (stratum, range) in candidates.ranges.iter().enumerate() {
-                prop_assert!(range.is_empty() == (rows[stratum] == 0) || range.len() < 2);
+                prop_assert!(range.is_empty() == (rows[stratum] == 0) || range.end - range.start < 2);
                 let whole: u32 = weights[range.start as usize..range.end as usize].iter().sum();
                 let mut hits = vec![0; 40];
                 let parts = 4 * whole.max(1);

@@ -2,8 +2,8 @@
 //!
 //! Between the releases and the rows stand many steps. Whatever they do, the mean and the deviation of every column of the
 //! rows must agree with what was released about them, up to its noise. So rows are drawn at the end of every fit and looked
-//! at; a column that disagrees is settled anew, by the released numbers alone; and if that does not help because the sieves
-//! undo it, there are no sieves. Post-processing: only released numbers enter.
+//! at; a column that disagrees is settled anew, by the released numbers alone; and if that does not help because the weights
+//! of candidates undo it, all weigh the same. Post-processing: only released numbers enter.
 
 use super::calibrate::{Piece, Target, Trial, Wanted};
 use super::evidence::{Cell, Evidence, Noisy};
@@ -37,7 +37,7 @@ enum Attempt {
     /// By a Gaussian with the released mean and variance.
     Gaussian,
     /// The same, and no row is left out.
-    NoSieves,
+    NoWeights,
 }
 
 /// Makes the rows of a release agree with what was released of its columns; `targets` are what was wanted of each block.
@@ -55,11 +55,11 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
     let told: Vec<Vec<Told>> = blocks.iter().enumerate().map(told_of).collect();
     let found = disagreeing(release, schema, &blocks, &told);
     let mut wrong = found.clone();
-    for attempt in [Attempt::Counts, Attempt::Gaussian, Attempt::NoSieves] {
+    for attempt in [Attempt::Counts, Attempt::Gaussian, Attempt::NoWeights] {
         if wrong.is_empty() {
             break;
         }
-        if attempt == Attempt::NoSieves {
+        if attempt == Attempt::NoWeights {
             // A column of numbers in the wrong place is worse than labels that are less well told apart; a deviation that is
             // off is not.
             let places: Vec<Vec<Told>> = (blocks.iter().zip(&told))
@@ -69,7 +69,7 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
             if release.weights.is_empty() || disagreeing(release, schema, &blocks, &places).is_empty() {
                 break;
             }
-            // What the sieves kept is no longer what everything was settled for.
+            // What was weighed is no longer what everything was settled for.
             release.weights.clear();
             wrong = (0..blocks.len()).collect();
         }

@@ -4,8 +4,8 @@
 use super::codes::{Codes, Q};
 use super::pass::Opened;
 use super::{
-    Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, GRID, Grid, GridSide, Histogram, Marginals, Pass,
-    Place, Sums, Work, grid_radius,
+    Axis, Cells, ClampedSums, ClippedMoments, Coordinates, Fork, Forks, GRID, Grid, GridSide, Group, Histogram,
+    Marginals, Pass, Place, SITE_FRACTION, Sites, Sums, Work, grid_bits, grid_radius,
 };
 use crate::cpu::Level;
 use proptest::prelude::*;
@@ -64,6 +64,10 @@ fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
                 let mut counts = vec![0; histogram.size(pass.strata)];
                 let together = matches!(histogram, Histogram::Hot { .. });
                 for (row, stratum) in rows {
+                    if let Histogram::Sites(sites) = histogram {
+                        counts[site(sites, row, (*stratum as usize).min(pass.strata - 1))] += 1;
+                        continue;
+                    }
                     let stratum = if together { 0 } else { (*stratum as usize).min(pass.strata - 1) };
                     counts[stratum * histogram.cells() + cell_of_value(histogram, row)] += 1;
                 }
@@ -145,7 +149,40 @@ fn cell_of_value(histogram: &Histogram, row: &[u16]) -> usize {
             }
             if forks.forks.is_empty() { 0 } else { (-1 - at) as usize }
         }
+        Histogram::Sites(_) => 0,
     }
+}
+
+/// The site of a row: first the nearest group among those of its stratum, or of all if it has none, then the nearest site.
+fn site(sites: &Sites, row: &[u16], stratum: usize) -> usize {
+    let width = row.len();
+    let top = (1_i128 << grid_bits(width)) - 1;
+    let place = |(&x, axis): (&u16, &Axis)| {
+        let above = (i128::from(x) - i128::from(axis.low)).max(0);
+        (above * i128::from(axis.times) / (1 << SITE_FRACTION)).min(top)
+    };
+    let point: Vec<i128> = row.iter().zip(&sites.axes).map(place).collect();
+    let apart = |other: &[i16]| point.iter().zip(other).map(|(y, &s)| (y - i128::from(s)).pow(2)).sum::<i128>();
+    let own = sites.groups.iter().any(|group| group.stratum as usize == stratum);
+    let groups = sites.groups.iter().enumerate().filter(|(_, group)| !own || group.stratum as usize == stratum);
+    let (number, group) = groups.min_by_key(|(number, group)| (apart(&group.middle), *number)).unwrap();
+    let before: usize = sites.groups[..number].iter().map(|group| group.sites.len() / width).sum();
+    let mine = group.sites.chunks_exact(width).enumerate();
+    before + mine.min_by_key(|(number, other)| (apart(other), *number)).unwrap().0
+}
+
+/// Any sites of rows of some width, in any groups of two of three strata.
+fn some_sites(width: usize) -> impl Strategy<Value = Histogram> {
+    let places = 0..1_i16 << grid_bits(width);
+    let axis = (code(), any::<u16>()).prop_map(|(low, times)| Axis { low, times });
+    let group = (0..2_u32, prop::collection::vec(places, width..=5 * width)).prop_map(move |(stratum, mut sites)| {
+        sites.truncate(sites.len() / width * width);
+        Group { stratum, middle: sites[..width].to_vec(), sites }
+    });
+    (prop::collection::vec(axis, width), prop::collection::vec(group, 1..5)).prop_map(|(axes, mut groups)| {
+        groups.sort_by_key(|group| group.stratum);
+        Histogram::Sites(Sites { axes, groups })
+    })
 }
 
 /// The leaf of a row: cut by cut.
@@ -273,7 +310,7 @@ proptest! {
 
     #[test]
     fn marginals(((width, rows), histograms) in table().prop_flat_map(|(width, rows)| {
-        (Just((width, rows)), prop::collection::vec(histogram(width), 0..6))
+        (Just((width, rows)), prop::collection::vec(prop_oneof![3 => histogram(width), 1 => some_sites(width)], 0..6))
     }), batch in 1_usize..130) {
         let marginals = Marginals { histograms };
         prop_assert!(marginals.fit(width, 3));
