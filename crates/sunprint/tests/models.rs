@@ -167,11 +167,11 @@ fn saving_and_loading_is_exact() {
 #[test]
 fn a_newer_format_is_refused_politely() {
     let text = String::from_utf8(BY_HAND.to_vec()).unwrap();
-    for newer in ["7", "8", "18446744073709551615"] {
+    for newer in ["8", "9", "18446744073709551615"] {
         let newer = text.replacen("\"sunprint_model\": 1", &format!("\"sunprint_model\": {newer}, \"more\": [1]"), 1);
         let error = Model::from_json(newer.as_bytes(), "m.sunprint").unwrap_err();
         assert_eq!(error.kind(), Kind::Model);
-        assert!(error.to_string().contains("this Sunprint reads up to 6"), "{error}");
+        assert!(error.to_string().contains("this Sunprint reads up to 7"), "{error}");
         assert_eq!((error.place(), error.advice()), (Some("m.sunprint"), Some("install a newer Sunprint")));
     }
     // Even where the rest has a form that this version cannot know.

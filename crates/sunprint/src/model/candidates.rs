@@ -11,7 +11,7 @@ use crate::math::stream::Stream;
 use std::ops::Range;
 
 /// h: how much of what is its own is fresh in a row.
-pub(super) const FRESH: f64 = 0.15;
+pub(super) const FRESH: f64 = 0.05;
 /// Any fixed numbers: candidates are part of the model.
 const SEED: u64 = 1;
 const PURPOSE: u64 = 2;

@@ -127,10 +127,10 @@ const ROWS_A_SITE: f64 = 8.0;
 /// They pay from so many sites for each coordinate on: with fewer, the nearest site is as far away as any.
 const SITES_A_COORDINATE: f64 = 25.0;
 /// More sites are never asked for, nor sites of more numbers together.
-const MOST_SITES: f64 = 16_384.0;
+const MOST_SITES: f64 = 8_192.0;
 const MOST_SITE_NUMBERS: f64 = 2_097_152.0;
 /// There are so many candidates for each cell that is counted; so many at least, and at most candidates of so many numbers.
-const CANDIDATES_A_CELL: usize = 24;
+const CANDIDATES_A_CELL: usize = 8;
 const LEAST_CANDIDATES: usize = 65_536;
 const MOST_CANDIDATE_NUMBERS: usize = 1 << 24;
 /// More strata have no tree of labels.

@@ -1,6 +1,6 @@
 //! Sites: public points of the space of rows. Every row belongs to the site that is nearest to it.
 //!
-//! Proof: docs/proofs.md, Lemma 28.
+//! Proof: docs/proofs.md, Lemma 28; docs/proofs.md, Lemma 29.
 //!
 //! *Grid.* A code x of coordinate j becomes `y = min(⌊(x − low_j)⁺ · times_j / 2¹²⌋, 2^b − 1)`: places outside of where
 //! rows are likely count as the nearest one inside, and narrow columns are stretched. *Distance.* `Σ_j (y_j − s_j)²`; b is
