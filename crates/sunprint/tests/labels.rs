@@ -12,7 +12,7 @@ use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{Forks, Histogram, Pass, Work};
 
 const WIDTH: usize = 4;
-const ROWS: usize = 20_000;
+const ROWS: usize = 40_000;
 
 /// Two strata with means that differ along one column, and a mixture in it that no Gaussian has: within a band of the
 /// first column nearly all rows are of the second stratum.

@@ -175,7 +175,7 @@ fn a_newer_format_is_refused_politely() {
         assert_eq!((error.place(), error.advice()), (Some("m.sunprint"), Some("install a newer Sunprint")));
     }
     // Even where the rest has a form that this version cannot know.
-    assert!(Model::from_json(b"{\"sunprint_model\": 7}", "").unwrap_err().to_string().contains("format 7"));
+    assert!(Model::from_json(b"{\"sunprint_model\": 8}", "").unwrap_err().to_string().contains("format 8"));
 }
 
 /// A model is what was released. With noise, no exact count, sum or mean of the table is in it but by chance: each leaf

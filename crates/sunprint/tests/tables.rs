@@ -167,7 +167,7 @@ fn every_kind_of_column_comes_back() {
     let (schema, cells) = (every_kind(), every_kind_of_cell(20_000));
     let model = fit(&schema, &cells, Plan::default(), "1000", Kernel::quiet());
     let stages: Vec<&str> = model.receipt().stages.iter().map(|stage| stage.name.as_str()).collect();
-    assert_eq!(stages, ["centre", "spread", "moments", "marginals", "measure", "labels"]);
+    assert_eq!(stages, ["centre", "spread", "moments", "marginals", "measure", "labels", "sites"]);
     assert_eq!((model.receipt().columns, model.receipt().coordinates), (10, Some(schema.width())));
     let drawn = draw(&model, 20_000);
     let all = |_: &[String]| true;
