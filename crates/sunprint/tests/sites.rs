@@ -13,6 +13,9 @@ use sunprint::tally::{Histogram, Work};
 
 const ROWS: usize = 20_000;
 
+/// Codes and a stratum.
+type Row = (Vec<u16>, u32);
+
 /// Shares by hand, with so much for sites.
 fn plan(sites: u64) -> Plan {
     let shares = Shares { centre: 1000, spread: 500, moments: 4500 - sites, measure: 4000, sites, ..Shares::default() };
@@ -80,9 +83,9 @@ fn no_table_is_too_odd() {
         [[column]]\nname = \"b\"\nkind = \"categorical\"\nvalues = [\"u\", \"v\", \"w\"]\n";
     let q = u16::MAX;
     let hot = |a: usize, b: usize| (0..6).map(|i| if i == a || i == 3 + b { 46_340 } else { 0 }).collect::<Vec<u16>>();
-    let listed: Vec<(Vec<u16>, u32)> = (0..50).map(|i| (hot(i % 3, i % 2), 0)).collect();
+    let listed: Vec<Row> = (0..50).map(|i| (hot(i % 3, i % 2), 0)).collect();
     let wide = vec![(vec![q; 300], 0); 3];
-    let tables: Vec<(Schema, Vec<(Vec<u16>, u32)>)> = vec![
+    let tables: Vec<(Schema, Vec<Row>)> = vec![
         (schema(3, 1), vec![(vec![1, 2, 3], 0)]),
         (schema(1, 1), vec![(vec![7], 0); 40]),
         (schema(2, 1), vec![(vec![q, q], 0); 40]),

@@ -107,7 +107,7 @@ mod tests {
             for (stratum, range) in candidates.ranges.iter().enumerate() {
                 prop_assert!(range.is_empty() == (rows[stratum] == 0) || range.end - range.start < 2);
                 let whole: u32 = weights[range.start as usize..range.end as usize].iter().sum();
-                let mut hits = vec![0; 40];
+                let mut hits = [0; 40];
                 let parts = 4 * whole.max(1);
                 (0..parts).filter(|_| !range.is_empty()).for_each(|i| {
                     hits[candidates.at(stratum, (f64::from(i) + 0.5) / f64::from(parts)) as usize] += 1;

@@ -85,7 +85,8 @@ pub(crate) fn factors(forks: &Forks, counts: &[f64], expected: &[f64], tried: &[
 /// A tree over cells that stand in an order: every fork has half of them on either side.
 pub(crate) fn of_line(cells: usize) -> Forks {
     // Each fork is the next of the list, so that forks lead to later ones only.
-    let (mut forks, mut ranges) = (Vec::new(), vec![0..cells]);
+    let mut forks = Vec::new();
+    let mut ranges: Vec<std::ops::Range<usize>> = std::iter::once(0..cells).collect();
     let mut next = 0;
     while next < ranges.len() {
         let range = ranges[next].clone();
