@@ -47,7 +47,7 @@ pub fn prepare(args: &MeasureArgs, report: &ReportArgs, outputs: &[(&str, &Path)
     schema.check_named().map_err(|error| error.at(args.schema.schema.display().to_string()))?;
     check_outputs(args, report, outputs, ledger.as_deref())?;
     room.check()?;
-    plan.check(&schema)?;
+    sunprint::fit::check(&plan, &schema)?;
     let existing = report.force.existing().once_spent();
     Ok(Prepared { existing, schema, plan, budget, input, room, ledger })
 }

@@ -62,7 +62,7 @@ impl Options {
         let delta = self.delta.as_deref().map(str::parse::<Delta>).transpose()?;
         let budget = plan::budget(epsilon, delta)?;
         let plan = self.plan()?;
-        plan.check(schema)?;
+        sunprint::fit::check(&plan, schema)?;
         let request = Request::new(schema, plan.method.name(), &budget);
         Ok(Prepared { plan, budget, charge: Charge { ledger: ledger(self.ledger.as_deref())?, request } })
     }

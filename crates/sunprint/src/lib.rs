@@ -13,9 +13,11 @@
 //!
 //! ```text
 //!  rows ──door──▶ codes (u16, fixed point)          the schema is public; the rows are not
-//!         pass 1 ─▶ sums            ─ noise ─▶ centre, spread                (released)
-//!         pass 2 ─▶ clipped Gram    ─ noise ─▶ covariance ─▶ basis, d'       (released)
-//!         pass 3 ─▶ cell counts     ─ noise ─▶ measure (PMM | PSMM)          (released)
+//!         sums      ─ noise ─▶ centre, spread                     where the cloud is
+//!         moments   ─ noise ─▶ means of strata, covariance        how columns go together
+//!         values    ─ noise ─▶ shape of every column              how single columns look
+//!         cells     ─ noise ─▶ a tree or a lattice in a few directions, leaves of a tree of questions,
+//!                              the nearest of many sites          where rows really are
 //!  rows ◀──door── lift ◀── draw ◀── model = everything released
 //! ```
 //!
@@ -57,8 +59,8 @@
 //!
 //! [`schema`] holds all public knowledge, [`door`] turns values into codes and back, [`source`] reads and writes files,
 //! [`tally`] sums codes exactly, [`privacy`] is the kernel and the only room that turns sensitive into released,
-//! [`subspace`] and [`measure`] work on what was released, [`math`] knows nothing of privacy, and [`fit`], [`plan`],
-//! [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give. [`ledger`] keeps
+//! [`subspace`] and [`measure`] work on what was released, [`math`] knows nothing of privacy, `method` says what is asked and
+//! what is made of the answers, [`fit`] is the protocol, and [`plan`], [`model`], [`receipt`] and [`run`] tie them together. [`forecast`] says beforehand what a fit can give. [`ledger`] keeps
 //! what each dataset has spent. [`evaluate`] compares a real and a synthetic table, for the
 //! curator's eyes, and [`report`] makes pages: the curator's of that, and a public one of a model alone. A test holds the
 //! rooms apart.
@@ -74,6 +76,7 @@ pub mod ledger;
 mod markup;
 pub mod math;
 pub mod measure;
+mod method;
 pub mod model;
 pub mod plan;
 pub mod privacy;

@@ -6,7 +6,6 @@ use crate::error::{Error, Kind, Result};
 use crate::math::transport::Metric;
 use crate::math::zcdp;
 use crate::privacy::{Budget, Delta, Epsilon, Ratio};
-use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
@@ -118,35 +117,6 @@ impl Default for Plan {
             shares: None,
             tuning: Tuning::default(),
         }
-    }
-}
-
-impl Plan {
-    /// Refuses a plan that contradicts itself or does not suit the schema. A fit checks this before it begins; whoever
-    /// wants to know it before the table is opened may ask earlier.
-    pub fn check(&self, schema: &Schema) -> Result<()> {
-        // The number of rows is not known yet, and no rule of the shares depends on it.
-        self.shares.map_or(Ok(()), |shares| {
-            let facts = Facts::of(schema, 1, 1.0);
-            shares.check(&facts).and_then(|()| self.check_stages(&shares, &facts))
-        })?;
-        crate::fit::check_plan(self, schema.width(), schema.strata())
-    }
-
-    /// Refuses shares by hand for stages that the rest of the plan leaves out.
-    fn check_stages(&self, shares: &Shares, facts: &Facts) -> Result<()> {
-        let gaussian = self.method == Method::Gaussian;
-        let shape = shares.moments > 0 && shares.measure > 0;
-        let lost = (self.public_basis.is_some() || self.dimension.is_some()) && !shape
-            || shares.marginals + shares.labels > 0 && (gaussian || self.public_basis.is_some() || !self.texture)
-            || gaussian && facts.strata == 1 && shares.measure > 0;
-        if lost {
-            return Err(Error::new(Kind::Usage, "the budget shares do not suit the rest of the plan").hint(
-                "directions that are given or asked for need moments and a measure, marginals and labels need \
-                 texture and directions that are found",
-            ));
-        }
-        Ok(())
     }
 }
 

@@ -197,7 +197,7 @@ fn extreme_values_are_clamped_and_never_fail() {
 fn the_scale_of_the_moments_is_never_below_the_need() {
     for (bound, share) in [(100, 3), (1 << 27, 7), ((1 << 40) + 1, 1000), (u64::MAX, 1_000_000)] {
         let [charge, _] = Budget::pure(epsilon()).split([1, share - 1]).unwrap();
-        let NoiseScale::Wishart { s } = NoiseScale::of(bound, &charge).unwrap() else { panic!("pure") };
+        let NoiseScale::Wishart { s } = NoiseScale::of(bound, charge.price()).unwrap() else { panic!("pure") };
         // s ≥ R/ε with ε = 1/(2·share), and by less than one part in 2²³, or one.
         let need = u128::from(bound) * 2 * u128::from(share);
         assert!(s >= need && s - need <= 1 + (need >> 23), "{bound} {share}");

@@ -9,7 +9,7 @@ use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{Axis, ClampedSums, Fork, Forks, Group, Histogram, Marginals, Opened, Pass, Sites, Tally, Work};
-use sunprint::{error::Kind, subspace};
+use sunprint::{error::Kind, fit, tally};
 
 /// Columns of many kinds, and a label of so many categories.
 fn schema(columns: &str, strata: usize) -> Schema {
@@ -108,7 +108,7 @@ fn a_stage_with_nothing_to_do_gets_no_share() {
         Shares { centre: 2000, spread: 500, moments: 2500, marginals: 2500, measure: 2500, ..Shares::default() };
     let plan = Plan { shares: Some(marginals), ..Plan::default() };
     let angles = schema("angle angle", 1);
-    assert_eq!(plan.check(&angles).unwrap_err().kind(), Kind::Usage, "nothing is counted of angles");
+    assert_eq!(fit::check(&plan, &angles).unwrap_err().kind(), Kind::Usage, "nothing is counted of angles");
     let numbers = schema("number flag", 2);
     // The smallest ε has the largest noise.
     for epsilon in ["1", "0.0001"] {
@@ -118,7 +118,7 @@ fn a_stage_with_nothing_to_do_gets_no_share() {
     }
     let useless = Shares { measure: 0, moments: 5000, ..marginals };
     let plan = Plan { shares: Some(useless), public_basis: Some(vec![vec![1.0; 4]]), ..Plan::default() };
-    assert_eq!(plan.check(&angles).unwrap_err().kind(), Kind::Usage);
+    assert_eq!(fit::check(&plan, &angles).unwrap_err().kind(), Kind::Usage);
 }
 
 fn passes(width: usize, strata: usize, reach: u16) -> Vec<Pass> {
@@ -171,11 +171,11 @@ proptest! {
         let spec = ClampedSums { centre: vec![centre; width], reach };
         let pass = Pass::new(2, width, strata, Work::Clamped(spec.clone()));
         let [a, b] = [&here, &there].map(|rows| match pass.tally(&table(width, rows)).open_danger() {
-            Opened::Moments(t) => subspace::contrasts(t, &subspace::helmert(strata)),
+            Opened::Moments(t) => tally::contrasts(t, &tally::helmert(strata)),
             _ => unreachable!("clamped sums"),
         });
         prop_assert_eq!(a.len(), (strata - 1) * width);
-        let span = subspace::contrast_span(&spec);
+        let span = tally::contrast_span(&spec);
         prop_assert!(a.iter().zip(&b).all(|(a, b)| a.abs_diff(*b) <= span));
     }
 }
@@ -187,11 +187,11 @@ fn the_span_of_contrasts_is_attained() {
     let pass = Pass::new(2, 2, 3, Work::Clamped(spec.clone()));
     let moved = |to: u32| {
         let [a, b] = [(vec![0; 2], 0), (vec![Q; 2], to)].map(|row| match pass.tally(&table(2, &[row])).open_danger() {
-            Opened::Moments(t) => subspace::contrasts(t, &subspace::helmert(3)),
+            Opened::Moments(t) => tally::contrasts(t, &tally::helmert(3)),
             _ => unreachable!("clamped sums"),
         });
         a.iter().zip(&b).map(|(a, b)| a.abs_diff(*b)).max()
     };
-    assert_eq!(moved(0), Some(subspace::contrast_span(&spec)));
+    assert_eq!(moved(0), Some(tally::contrast_span(&spec)));
     assert!(moved(1) < moved(0), "the signs of two strata differ");
 }

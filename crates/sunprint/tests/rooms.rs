@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 ///
 /// * `tally` and `privacy` stand alone, so that their proofs can be read alone (`wipe` only overwrites memory).
 /// * `math` is blind to privacy, `schema` is public knowledge.
-/// * `measure` and `subspace` see released numbers and public types of the kernel; `subspace` also puts the secret blocks
-///   of a tally together before the kernel opens them (`assemble`).
+/// * `measure` and `subspace` see released numbers and public types of the kernel.
+/// * `method` says what is asked and what is made of the answers; `fit` is the protocol and knows no measurement by name.
 /// * `source` passes rows on to the door.
 /// * `infer` makes models of released numbers: it sees no rows and no noise.
 /// * `ledger` sees neither rows nor noise: it writes promises down.
@@ -30,19 +30,17 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("math", &["error"]),
     ("measure", &["error", "privacy", "math"]),
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
-    ("plan", &["error", "fit", "math", "privacy", "schema", "tally"]),
+    ("plan", &["error", "math", "privacy", "schema", "tally"]),
     ("infer", &["math", "model", "schema", "tally"]),
     ("ledger", &["error", "math", "privacy", "schema"]),
     ("receipt", &["error", "ledger", "markup", "plan", "privacy", "schema"]),
     ("model", &["door", "error", "math", "measure", "receipt", "schema", "source", "subspace", "tally"]),
     (
-        "fit",
-        &[
-            "error", "infer", "ledger", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace",
-            "tally",
-        ],
+        "method",
+        &["error", "infer", "math", "measure", "model", "plan", "privacy", "receipt", "schema", "subspace", "tally"],
     ),
-    ("forecast", &["fit", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
+    ("fit", &["error", "ledger", "method", "model", "plan", "privacy", "receipt", "schema", "tally"]),
+    ("forecast", &["error", "math", "measure", "plan", "privacy", "schema", "subspace", "tally"]),
     ("evaluate", &["error", "math", "schema", "source", "tally"]),
     (
         "report",

@@ -7,12 +7,12 @@ use sunprint::fit::Fit;
 use sunprint::math::stream::Stream;
 use sunprint::plan::{Method, Plan};
 use sunprint::privacy::Kernel;
-use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{
     Axis, ClampedSums, ClippedMoments, Fork, Forks, Group, Histogram, Marginals, Opened, Pass, SITE_FRACTION, Sites,
     Sums, Tally, Work, grid_bits, packed_index,
 };
+use sunprint::tally::{MomentLayout, assemble};
 
 type Row = (Vec<u16>, u32);
 

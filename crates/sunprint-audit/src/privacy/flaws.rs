@@ -4,7 +4,7 @@ use super::stages::{self, MANY, QUICK, Terms, likelihood, pick};
 use super::tables::Neighbours;
 use super::{Noise, Run, Side, Trial, open};
 use sunprint::privacy::{Budget, Charge, Epsilon, Kernel, Ratio, Sensitive};
-use sunprint::subspace::MomentLayout;
+use sunprint::tally::MomentLayout;
 use sunprint::tally::codes::Q;
 use sunprint::tally::{GRID, Sums, Work, packed_index};
 

@@ -8,9 +8,9 @@ use super::tables::{Neighbours, Purse};
 use super::values::{contrasts, cubes as strata_cubes, labels, marginals, sites};
 use super::{Claim, Epsilons, Noise, Run, Side, Trial, open};
 use sunprint::privacy::{Delta, Epsilon, LatticeShares, PathTree, Ratio, Sensitive, StratumCounts};
-use sunprint::subspace::{MomentLayout, assemble};
 use sunprint::tally::codes::Q;
 use sunprint::tally::{Cells, ClippedMoments, Coordinates, Grid, GridSide, Place, Sums, Work, packed_index};
+use sunprint::tally::{MomentLayout, assemble};
 
 /// What a stage claims, and what it is really given: more than it claims where it is broken on purpose.
 #[derive(Clone, Copy)]

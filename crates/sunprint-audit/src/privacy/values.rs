@@ -4,7 +4,7 @@ use super::stages::{self, QUICK, Terms, cube, likelihood, pick, trial};
 use super::tables::Neighbours;
 use super::{Noise, Side, Trial, open};
 use sunprint::privacy::Sensitive;
-use sunprint::subspace;
+use sunprint::tally;
 use sunprint::tally::codes::{Codes, Q};
 use sunprint::tally::{
     Axis, ClampedSums, Fork, Forks, Group, Histogram, Marginals, Pass, SITE_FRACTION, Sites, Work, grid_bits,
@@ -13,10 +13,10 @@ use sunprint::tally::{
 /// The strata's sums against one another; the span of a contrast is divided by `part`.
 pub fn contrasts(pair: Neighbours, terms: Terms, part: u64) -> Trial {
     let spec = clamped(&pair);
-    let codes = subspace::helmert(pair.strata);
+    let codes = tally::helmert(pair.strata);
     let exact =
-        pair.tallies(&Work::Clamped(spec.clone())).map(|tally| subspace::contrasts(&open::moments(&tally), &codes));
-    cube(terms.name("contrasts", &pair), exact, terms, subspace::contrast_span(&spec) / part)
+        pair.tallies(&Work::Clamped(spec.clone())).map(|tally| tally::contrasts(&open::moments(&tally), &codes));
+    cube(terms.name("contrasts", &pair), exact, terms, tally::contrast_span(&spec) / part)
 }
 
 /// A released centre in the middle and a small reach: rows in corners are clamped to the whole of it.

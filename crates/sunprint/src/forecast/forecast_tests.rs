@@ -1,10 +1,10 @@
-use super::noise::{amount, first_release, moment_noise};
+use super::noise::{first_release, moment_noise, price};
 use super::*;
-use crate::fit::contrast_reach;
-use crate::privacy::{NoiseScale, NoisyMoments, Privacy, Ratio};
-use crate::subspace::{Centre, Covariance, MomentLayout, TYPICAL_SPREAD};
+use crate::plan::as_float;
+use crate::privacy::{NoiseScale, NoisyMoments, Price, Privacy, Ratio};
+use crate::subspace::{Centre, Covariance, TYPICAL_SPREAD, contrast_reach};
 use crate::tally::codes::{Codes, Q};
-use crate::tally::{Work, grid_radius};
+use crate::tally::{MomentLayout, Work, grid_radius};
 use proptest::prelude::*;
 
 fn question(rows: u64, width: usize, strata: usize, epsilon: f64, delta: Option<f64>) -> Question {
@@ -36,10 +36,10 @@ fn the_edge_is_that_of_the_fit() {
             let (rows, radius) = (1000, 70_000);
             let read = Covariance::read(&moments, layout, rows, radius, &centre);
             let unit = f64::from(radius) / (grid_radius(width) as f64 * f64::from(Q));
-            let (entry, edge) = moment_noise(layout, 0.5, privacy);
+            let (entry, edge) = moment_noise(layout, Price::near(0.5, privacy));
             let square = unit * unit / rows as f64;
-            assert!((edge * square / read.edge - 1.0).abs() < 1e-9);
-            assert!((std::f64::consts::SQRT_2 * entry * square / read.diagonal_noise - 1.0).abs() < 1e-9);
+            assert!((edge * square / read.edge - 1.0).abs() < 1e-6);
+            assert!((std::f64::consts::SQRT_2 * entry * square / read.diagonal_noise - 1.0).abs() < 1e-6);
         }
     }
 }
@@ -80,8 +80,9 @@ fn the_reach_of_the_contrasts_is_that_of_the_fit() {
 #[test]
 fn a_share_of_the_budget_is_what_the_fit_spends() {
     let pure = question(1000, 10, 1, 2.0, None);
-    assert_eq!(amount(&pure, 2500), (0.5, Privacy::Pure));
-    let (rho, privacy) = amount(&question(1000, 10, 1, 1.0, Some(1e-9)), Shares::WHOLE);
+    assert_eq!(price(&pure, 2500), Price { privacy: Privacy::Pure, amount: Ratio::new(1, 2).unwrap() });
+    let Price { privacy, amount } = price(&question(1000, 10, 1, 1.0, Some(1e-9)), Shares::WHOLE);
+    let rho = as_float(&amount);
     assert!(privacy == Privacy::Concentrated && rho > 0.005 && rho < 0.05, "{rho}");
 }
 

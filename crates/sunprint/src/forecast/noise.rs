@@ -1,14 +1,14 @@
-//! The noise of the stages, by the formulas of the fit.
+//! The noise of the measurements, as their mechanisms foresee it.
 
 use super::Question;
-use crate::fit::{centre_noise, contrast_reach, scalar_noise};
+use crate::error::Result;
 use crate::math::zcdp;
 use crate::plan::{CELLS, Shares, Tuning, difficulty, sums_of_strata};
-use crate::privacy::Privacy;
+use crate::privacy::{Law, NoiseScale, Price, Privacy};
 use crate::schema::HOT;
-use crate::subspace::{Before, Centre, MomentLayout, TYPICAL_SPREAD, clip_radius, contrast_span, helmert};
+use crate::subspace::{Before, Centre, TYPICAL_SPREAD, clip_radius, contrast_reach};
 use crate::tally::codes::Q;
-use crate::tally::{ClampedSums, grid_radius};
+use crate::tally::{ANCHOR, ClampedSums, MomentLayout, contrast_span, grid_radius, helmert};
 use serde::Serialize;
 
 /// Standard deviations of released numbers, in units: 1 is the width of a column's bounds.
@@ -30,13 +30,18 @@ pub struct Noise {
     pub typical_variance: f64,
 }
 
-/// The budget of a stage: ε or ρ, whichever is spent.
-pub(super) fn amount(question: &Question, share: u64) -> (f64, Privacy) {
+/// What a measurement with this share may spend.
+pub(super) fn price(question: &Question, share: u64) -> Price {
     let part = share as f64 / Shares::WHOLE as f64;
     match question.delta {
-        None => (question.epsilon * part, Privacy::Pure),
-        Some(delta) => (zcdp::rho_for(question.epsilon, delta) * part, Privacy::Concentrated),
+        None => Price::near(question.epsilon * part, Privacy::Pure),
+        Some(delta) => Price::near(zcdp::rho_for(question.epsilon, delta) * part, Privacy::Concentrated),
     }
+}
+
+/// The deviation of noise; beyond all bounds where a budget is too small for any.
+fn deviation(law: Result<Law>) -> f64 {
+    law.map_or(f64::MAX.sqrt(), |law| law.deviation())
 }
 
 impl Noise {
@@ -77,11 +82,10 @@ impl Noise {
         }
         let clip = Tuning::default().clip_at(difficulty(question.rows, question.width, question.epsilon));
         let layout = MomentLayout::new(question.width, question.strata);
-        let (moments, privacy) = amount(question, shares.moments);
-        let (entry, edge) = moment_noise(layout, moments, privacy);
+        let (entry, edge) = moment_noise(layout, price(question, shares.moments));
         let unit = f64::from(clip_radius(&centre, &before, clip)) / (grid_radius(question.width) as f64 * f64::from(Q));
         // The anchor of the constant coordinate is √(K²/10): the mean's noise is that of an entry over it.
-        let again = entry / (GRID_ANCHOR * n) * unit;
+        let again = entry / (ANCHOR as f64 * n) * unit;
         let square = unit * unit / n;
         let variance = std::f64::consts::SQRT_2 * entry * square;
         let edge = Some(edge * square);
@@ -105,14 +109,13 @@ pub(super) fn first_release(question: &Question, shares: &Shares) -> (Vec<Before
         return (before.clone(), Centre::read(question.rows, &before, &[], 0, 0.0, 0.0));
     }
     let d = open as f64;
+    let square_sensitivity = open as u128 * u128::from(Q) * u128::from(Q);
+    let square_noise = deviation(Law::of_number(square_sensitivity, price(question, shares.spread)));
     if shares.centre == 0 {
-        let noise = scalar_noise(d * q * q, amount(question, shares.spread).0, amount(question, shares.spread).1);
         let square = 4.0 * n * q * q * d * TYPICAL_SPREAD;
-        return (before.clone(), Centre::unmeasured(question.rows, &before, square as i128, noise));
+        return (before.clone(), Centre::unmeasured(question.rows, &before, square as i128, square_noise));
     }
-    let (centre, privacy) = amount(question, shares.centre);
-    let sum_noise = centre_noise(open, centre, privacy);
-    let square_noise = scalar_noise(d * q * q, amount(question, shares.spread).0, privacy);
+    let sum_noise = deviation(Law::of_cube(open as u64, Q.into(), price(question, shares.centre)));
     let apart = (0.04 + (sum_noise / (n * q)).powi(2)).sqrt();
     let place = |j: usize| if j.is_multiple_of(2) { 0.5 - apart } else { 0.5 + apart };
     let sums: Vec<i64> = (0..open).map(|j| (n * q * place(j)) as i64).collect();
@@ -125,25 +128,20 @@ pub(super) fn first_release(question: &Question, shares: &Shares) -> (Vec<Before
 /// The noise in the mean of one of k equal strata that are summed by themselves, about the middle of the bounds: the cube
 /// mechanism with span Q over n/k rows.
 fn stratum_sum_noise(question: &Question, shares: &Shares) -> f64 {
-    let (amount, privacy) = amount(question, shares.contrasts);
-    centre_noise(question.width, amount, privacy) * question.strata as f64 / (question.rows as f64 * f64::from(Q))
+    let law = Law::of_cube(question.width as u64, Q.into(), price(question, shares.contrasts));
+    deviation(law) * question.strata as f64 / (question.rows as f64 * f64::from(Q))
 }
 
 /// What the contrasts leave of the difference between a stratum's mean and that of all rows.
 ///
-/// The cube mechanism with span s in the place of Q and an amount ε has the noise of Q with `ε Q/s`; Gaussian noise that of
-/// `ρ (Q/s)²`. The mean of one of k equal strata is `Σ_c S_cs T_c/‖S_c‖²` over n/k rows; over the strata the squares of
+/// The mean of one of k equal strata is `Σ_c S_cs T_c/‖S_c‖²` over n/k rows; over the strata the squares of
 /// `S_cs/‖S_c‖²` have the mean `Σ_c 1/(k ‖S_c‖²)`. Differences are thought to be as large as a column deviates.
 fn contrast_noise(question: &Question, shares: &Shares, centre: &Centre) -> f64 {
     let (k, q) = (question.strata as f64, f64::from(Q));
     let codes = helmert(question.strata);
     let spec = ClampedSums { centre: centre.codes.clone(), reach: contrast_reach(centre) };
-    let narrower = q / contrast_span(&spec) as f64;
     let entries = codes.len() * question.width;
-    let one = match amount(question, shares.contrasts) {
-        (epsilon, Privacy::Pure) => centre_noise(entries, epsilon * narrower, Privacy::Pure),
-        (rho, Privacy::Concentrated) => centre_noise(entries, rho * narrower * narrower, Privacy::Concentrated),
-    };
+    let one = deviation(Law::of_cube(entries as u64, contrast_span(&spec), price(question, shares.contrasts)));
     let square = |row: &Vec<i64>| row.iter().map(|&x| (x * x) as f64).sum::<f64>();
     let weight = codes.iter().map(|row| 1.0 / square(row)).sum::<f64>() / k;
     let measured = one * weight.sqrt() * k / (question.rows as f64 * q);
@@ -151,32 +149,18 @@ fn contrast_noise(question: &Question, shares: &Shares, centre: &Centre) -> f64 
     together(measured, typical)
 }
 
-/// The error of a column's distribution function: `b √B/n`, where the counts of B cells have Laplace noise of scale
-/// `b = 2m/ε`, or Gaussian noise as wide as that, `σ = √2 b = √(m/ρ)`. Each stratum is counted on its own.
+/// The error of a column's distribution function: `b √B/n`, where the counts of B cells have Laplace noise of scale b, or
+/// Gaussian noise as wide as that, `σ = √2 b`. Each stratum is counted on its own.
 fn distribution_noise(question: &Question, shares: &Shares) -> f64 {
-    let m = question.columns as f64;
-    let scale = match amount(question, shares.marginals) {
-        (epsilon, Privacy::Pure) => 2.0 * m / epsilon,
-        (rho, Privacy::Concentrated) => (m / (2.0 * rho)).sqrt(),
-    };
-    (scale * (f64::from(CELLS) * question.strata as f64).sqrt() / question.rows as f64).min(1.0)
+    let law = Law::of_histograms(question.columns as u64, price(question, shares.marginals));
+    let cells = f64::from(CELLS) * question.strata as f64;
+    (deviation(law) * (0.5 * cells).sqrt() / question.rows as f64).min(1.0)
 }
 
-/// The constant beside every row, as [`MomentLayout`] has it.
-const GRID_ANCHOR: f64 = 2590.0;
-
-/// Standard deviation of an entry of the noisy moments and their noise edge, in the integers of the grid: with scale
-/// `s = R/ε` the Wishart difference has `√(2(p+1)) s` and `3.33 p s`; Gaussian noise `σ = R/√(2ρ)` has σ and `2√p σ`.
-pub(super) fn moment_noise(layout: MomentLayout, amount: f64, privacy: Privacy) -> (f64, f64) {
-    let (p, norm) = (layout.order() as f64, layout.row_norm_squared() as f64);
-    match privacy {
-        Privacy::Pure => {
-            let s = norm / amount;
-            ((2.0 * (p + 1.0)).sqrt() * s, 3.33 * p * s)
-        }
-        Privacy::Concentrated => {
-            let sigma = norm / (2.0 * amount).sqrt();
-            (sigma, 2.0 * p.sqrt() * sigma)
-        }
+/// Standard deviation of an entry of the noisy moments and their noise edge, in the integers of the grid.
+pub(super) fn moment_noise(layout: MomentLayout, price: Price) -> (f64, f64) {
+    match NoiseScale::of(layout.row_norm_squared(), price) {
+        Ok(scale) => (scale.entry(layout.order()), scale.edge(layout.order())),
+        Err(_) => (f64::MAX.sqrt(), f64::MAX.sqrt()),
     }
 }

@@ -1,9 +1,9 @@
 //! What the noise leaves of a typical table.
 
 use super::Question;
-use super::noise::{Noise, amount};
+use super::noise::{Noise, price};
 use crate::measure::{Allocation, Side, predicted_error};
-use crate::plan::{Shares, Tuning};
+use crate::plan::{Shares, Tuning, as_float};
 use serde::Serialize;
 
 /// How the variance of a table may lie in its directions.
@@ -80,7 +80,8 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
     let noise = Noise::of(question, &shares);
     let Some(edge) = noise.edge else { return of_means(question, spectrum, &noise) };
     let tuning = Tuning::default();
-    let (amount, privacy) = amount(question, shares.measure);
+    let price = price(question, shares.measure);
+    let (amount, privacy) = (as_float(&price.amount), price.privacy);
     let allocation = Allocation {
         rows: question.rows as f64,
         amount,

@@ -3,7 +3,7 @@
 use super::shape::{Measure, StratumTree, TreeMeasure};
 use crate::math::rounding::Expected;
 use crate::math::{rounding, tree};
-use crate::privacy::{PathTree, Privacy, StratumCounts};
+use crate::privacy::{Law, PathLaws, StratumCounts};
 
 /// Which rule makes the counts consistent.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,38 +21,18 @@ pub enum Consistency {
     Proportional,
 }
 
-/// Makes released counts consistent. `amount` is the measure's ε or ρ.
-pub fn consistent(
-    counts: &[StratumCounts],
-    tree: &PathTree,
-    cuts: Vec<u16>,
-    rows: u64,
-    amount: f64,
-    privacy: Privacy,
-    rule: &Consistency,
-) -> Measure {
-    // Lap_Z(σ) has variance close to 2σ² = 8/(ε w)²; the Gaussian 1/(ρ w).
-    let variance = |weight: u64| {
-        let fraction = weight as f64 / tree.total as f64;
-        match privacy {
-            Privacy::Pure => 8.0 / (amount * fraction).powi(2),
-            Privacy::Concentrated => 1.0 / (amount * fraction),
-        }
+/// Makes released counts consistent.
+pub fn consistent(counts: &[StratumCounts], laws: &PathLaws, cuts: Vec<u16>, rows: u64, rule: &Consistency) -> Measure {
+    let level = |(level, law): (&Vec<i64>, &Law)| tree::NoisyLevel {
+        counts: level.iter().map(|&count| count as f64).collect(),
+        variance: law.variance(),
     };
     let noisy: Vec<tree::NoisyStratum> = counts
         .iter()
-        .zip(&tree.strata)
-        .map(|(stratum, weights)| tree::NoisyStratum {
-            root: stratum.root.map(|count| (count as f64, variance(tree.root))),
-            levels: stratum
-                .levels
-                .iter()
-                .zip(weights)
-                .map(|(level, &weight)| tree::NoisyLevel {
-                    counts: level.iter().map(|&count| count as f64).collect(),
-                    variance: variance(weight),
-                })
-                .collect(),
+        .zip(&laws.strata)
+        .map(|(stratum, of_levels)| tree::NoisyStratum {
+            root: stratum.root.zip(laws.root).map(|(count, law)| (count as f64, law.variance())),
+            levels: stratum.levels.iter().zip(of_levels).map(level).collect(),
         })
         .collect();
     let leaves = match rule {
@@ -64,7 +44,7 @@ pub fn consistent(
     };
     let strata = leaves
         .into_iter()
-        .zip(&tree.strata)
+        .zip(&laws.strata)
         .map(|(leaves, levels)| StratumTree { depth: levels.len() as u8, leaves: occupied(leaves) })
         .collect();
     Measure::Tree(TreeMeasure { cuts, strata })

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::math::lattice::{Lattice, MOST_SIDES};
 use crate::math::rounding::nearest_split;
 use crate::math::transport::Metric;
-use crate::privacy::{LatticeShares, Privacy, StratumCells};
+use crate::privacy::{LatticeLaws, LatticeShares, Privacy, StratumCells};
 
 /// The lattices of all strata, and how the charge is divided.
 #[derive(Clone, Debug)]
@@ -179,24 +179,17 @@ pub fn with_shares(strata: Vec<Geometry>, metric: Metric) -> LatticePlan {
     LatticePlan { strata, shares: LatticeShares { total: WHOLE, root, cells: WHOLE - root, sizes }, metric }
 }
 
-/// The measure nearest to released counts. `amount` is the measure's ε or ρ; `watch` hears how much of the missing mass
-/// has been found, and how much there is to find.
+/// The measure nearest to released counts. `watch` hears how much of the missing mass has been found, and how much there is
+/// to find.
 pub fn nearest_measure(
     counts: &[StratumCells],
+    laws: &LatticeLaws,
     plan: &LatticePlan,
     rows: u64,
-    amount: f64,
-    privacy: Privacy,
     watch: &dyn Fn(u64, u64),
 ) -> Result<Measure> {
-    let variance = |weight: u64| {
-        let part = amount * weight as f64 / plan.shares.total as f64;
-        match privacy {
-            Privacy::Pure => 8.0 / (part * part),
-            Privacy::Concentrated => 1.0 / part,
-        }
-    };
-    let (root, cell) = (variance(plan.shares.root.max(1)), variance(plan.shares.cells));
+    let cell = laws.cells.variance();
+    let root = laws.root.map_or(cell, |law| law.variance());
     let totals = stratum_totals(counts, root, cell, rows);
     let problems: Vec<Problem> = counts
         .iter()
@@ -303,10 +296,17 @@ fn levelled(counts: Vec<i64>, total: u64) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::{Law, Ratio};
     use proptest::prelude::*;
 
     fn sides(widths: &[f64]) -> Vec<Side> {
         widths.iter().map(|&width| Side { low: -0.5, width }).collect()
+    }
+
+    /// Those of ε = 1.
+    fn laws() -> LatticeLaws {
+        let part = |ten: u128| Law::Laplace { scale: Ratio::new(20, ten).unwrap() };
+        LatticeLaws { root: Some(part(1)), cells: part(9) }
     }
 
     proptest! {
@@ -335,7 +335,7 @@ mod tests {
         let counts = [stratum(60, vec![50, -3, 12]), stratum(-5, vec![1, 0]), stratum(44, vec![40])];
         let strata = [3.0, 2.0, 1.0].map(|width| Geometry::new(&sides(&[width]), 1.0)).to_vec();
         let plan = with_shares(strata, Metric::Euclidean);
-        let measure = nearest_measure(&counts, &plan, 100, 1.0, Privacy::Pure, &|_, _| {}).unwrap();
+        let measure = nearest_measure(&counts, &laws(), &plan, 100, &|_, _| {}).unwrap();
         let rows = |stratum: usize| measure.leaves(stratum).iter().map(|leaf| leaf.1).sum::<u64>();
         assert_eq!((0..3).map(rows).sum::<u64>(), 100);
         assert!(rows(1) < 10 && rows(0) > rows(2));
@@ -346,7 +346,7 @@ mod tests {
     fn a_measure_without_noise_is_itself() {
         let counts = [StratumCells { root: None, cells: vec![3, 0, 9, 1, 0, 7] }];
         let plan = with_shares(vec![Geometry::new(&sides(&[3.0, 2.0]), 1.0)], Metric::Largest);
-        let measure = nearest_measure(&counts, &plan, 20, 1.0, Privacy::Pure, &|_, _| {}).unwrap();
+        let measure = nearest_measure(&counts, &laws(), &plan, 20, &|_, _| {}).unwrap();
         assert_eq!(measure.leaves(0), [(0, 3), (2, 9), (3, 1), (5, 7)]);
     }
 

@@ -29,6 +29,7 @@ use num_bigint::BigUint;
 
 use super::budget::{Charge, Privacy};
 use super::kernel::{Entry, Kernel};
+use super::noise::Law;
 use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
@@ -53,14 +54,14 @@ impl Kernel {
         value: Sensitive<i128>,
         sensitivity: u128,
         charge: Charge,
-    ) -> Result<Released<i128>> {
+    ) -> Result<Released<i128, Law>> {
         Kernel::admit(&charge, sensitivity)?;
-        let l1 = BigUint::from(sensitivity);
-        let sampler = Sampler::new(&charge, &l1, &l1.pow(2), 1)?;
+        let law = Law::of_number(sensitivity, charge.price())?;
+        let sampler = Sampler::of(law);
         let (sensitivity, noise) = (format!("one number by at most {sensitivity}"), sampler.describe());
         let coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let value = value.open();
-        Ok(Released::new(coins.map_or(value, |mut coins| sampler.draw(&mut coins).added_to(value))))
+        Ok(Released::new(coins.map_or(value, |mut coins| sampler.draw(&mut coins).added_to(value)), law))
     }
 
     /// Releases integers each of which a replaced row moves by at most `entry_sensitivity`.
@@ -73,12 +74,12 @@ impl Kernel {
         values: Sensitive<Vec<i128>>,
         entry_sensitivity: u128,
         charge: Charge,
-    ) -> Result<Released<Vec<i128>>> {
+    ) -> Result<Released<Vec<i128>, Law>> {
         Kernel::admit(&charge, entry_sensitivity)?;
         let mut values = values.open();
         let entries = values.len().max(1) as u64;
-        let each = BigUint::from(entry_sensitivity);
-        let sampler = Sampler::new(&charge, &(&each * entries), &(each.pow(2) * entries), 1)?;
+        let law = Law::of_numbers(entries, entry_sensitivity, charge.price())?;
+        let sampler = Sampler::of(law);
         let sensitivity = format!("each of {entries} numbers by at most {entry_sensitivity}");
         let noise = sampler.describe();
         if let Some(mut coins) = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)? {
@@ -86,7 +87,7 @@ impl Kernel {
                 *value = sampler.draw(&mut coins).added_to(*value);
             }
         }
-        Ok(Released::new(values))
+        Ok(Released::new(values, law))
     }
 
     /// Releases the counts of some histograms of the same rows, each of which has every row in exactly one of its cells.
@@ -102,20 +103,20 @@ impl Kernel {
         counts: Sensitive<Vec<u64>>,
         histograms: u64,
         charge: Charge,
-    ) -> Result<Released<Vec<i64>>> {
+    ) -> Result<Released<Vec<i64>, Law>> {
         Kernel::admit(&charge, histograms.into())?;
-        let moved = BigUint::from(histograms) * 2u32;
-        let sampler = Sampler::new(&charge, &moved, &moved, 1)?;
+        let law = Law::of_histograms(histograms, charge.price())?;
+        let sampler = Sampler::of(law);
         let sensitivity = format!("in each of {histograms} histograms one count down and one up, by 1");
         let noise = sampler.describe();
         let mut coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let counts = Wiped(counts.open());
-        Ok(Released::new(noisy(coins.as_deref_mut(), &sampler, &counts)))
+        Ok(Released::new(noisy(coins.as_deref_mut(), &sampler, &counts), law))
     }
 
     /// Releases the packed lower triangle of a symmetric `order` × `order` matrix (entry (i, j), j ≤ i, at
     /// i(i+1)/2 + j) each of whose entries a replaced row moves by at most `entry_sensitivity`; the noise is `slack`
-    /// times as wide as privacy needs.
+    /// times as wide as privacy needs. The law is that of entries off the diagonal.
     ///
     /// # Errors
     /// [`Kind::Budget`] for a zero charge, sensitivity or slack, or a charge too small for 128-bit noise;
@@ -128,7 +129,7 @@ impl Kernel {
         entry_sensitivity: u128,
         slack: u64,
         charge: Charge,
-    ) -> Result<Released<Vec<i128>>> {
+    ) -> Result<Released<Vec<i128>, Law>> {
         Kernel::admit(&charge, entry_sensitivity.min(slack.into()))?;
         let mut lower = lower.open();
         if order == 0 || lower.len() != order * (order + 1) / 2 {
@@ -139,8 +140,8 @@ impl Kernel {
         // off-diagonal gets ⌈s·d²/2⌉, which only adds noise. Variances: s²d²/(4ρ) = ⌈s²d²/2⌉/(2ρ), and twice that.
         let half = |x: BigUint| (x + 1u32) / 2u32;
         let (l1, l2) = (&each * &d * &d, each.pow(2) * d.pow(2));
-        let off_diagonal = Sampler::new(&charge, &half(l1.clone()), &half(l2.clone()), slack)?;
-        let diagonal = Sampler::new(&charge, &l1, &l2, slack)?;
+        let off_diagonal = Sampler::new(charge.price(), &half(l1.clone()), &half(l2.clone()), slack)?;
+        let diagonal = Sampler::new(charge.price(), &l1, &l2, slack)?;
         let sensitivity = format!("each entry of a symmetric matrix of order {order} by at most {entry_sensitivity}");
         let noise = format!("{}; diagonal: {}", off_diagonal.describe(), diagonal.describe());
         if let Some(mut coins) = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)? {
@@ -152,6 +153,6 @@ impl Kernel {
                 }
             }
         }
-        Ok(Released::new(lower))
+        Ok(Released::new(lower, off_diagonal.law()))
     }
 }

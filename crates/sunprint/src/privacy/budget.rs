@@ -63,6 +63,15 @@ pub struct Charge {
     amount: Ratio,
 }
 
+/// How much a [`Charge`] is. A number like others: it may be copied and made up, and nothing can be bought with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// What the amount is counted in.
+    pub privacy: Privacy,
+    /// ε or ρ.
+    pub amount: Ratio,
+}
+
 impl Budget {
     /// Pure ε-differential privacy.
     pub fn pure(epsilon: Epsilon) -> Budget {
@@ -129,6 +138,11 @@ impl Charge {
     /// What the amount is counted in.
     pub fn privacy(&self) -> Privacy {
         self.privacy
+    }
+
+    /// How much it is, for whoever wants to know what it would buy.
+    pub fn price(&self) -> Price {
+        Price { privacy: self.privacy, amount: self.amount }
     }
 
     /// Divides the charge in proportion to the weights; the shares add up to it exactly. A zero weight gives a zero

@@ -25,15 +25,13 @@
 //! Accept t with probability Π_{i=1..d} (2t+1)/(2t+2i), a product of d exact coins; what is accepted has
 //! P ∝ (2t+1)^d e^{−t/b}. The acceptance is about exp(−d²/2t) with t ≈ d·b, so about exp(−d/2b) ≥ e^{−1/4} for b ≥ 2d.
 
-use num_bigint::BigUint;
-
-use super::budget::{Charge, Privacy};
+use super::budget::Charge;
 use super::coin::bernoulli;
 use super::entropy::Entropy;
 use super::kernel::{Entry, Kernel};
 use super::laplace::Laplace;
-use super::ratio::Ratio;
-use super::scale::{Sampler, clamp_to_i64, round_up};
+use super::noise::Law;
+use super::scale::{Sampler, clamp_to_i64};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
 
@@ -48,7 +46,7 @@ impl Kernel {
         sums: Sensitive<Vec<i64>>,
         span: u64,
         charge: Charge,
-    ) -> Result<Released<Vec<i64>>> {
+    ) -> Result<Released<Vec<i64>, Law>> {
         self.cube_sums_of_blocks(stage, sums, 1, span, charge)
     }
 
@@ -67,7 +65,7 @@ impl Kernel {
         blocks: usize,
         span: u64,
         charge: Charge,
-    ) -> Result<Released<Vec<i64>>> {
+    ) -> Result<Released<Vec<i64>, Law>> {
         Kernel::admit(&charge, u128::from(span))?;
         let mut sums = sums.open();
         if blocks == 0 || !sums.len().is_multiple_of(blocks) {
@@ -77,20 +75,17 @@ impl Kernel {
         let d = width as u64;
         let divided = if blocks > 1 { format!(" in {blocks} blocks, together") } else { String::new() };
         let sensitivity = format!("each of {d} sums{divided} by at most {span}");
-        match charge.privacy() {
-            Privacy::Pure => {
-                let amount = charge.amount();
-                let need = round_up(BigUint::from(span) * amount.den(), amount.num().into(), Laplace::LIMIT - 28)?;
-                let scale = need.max(Ratio::whole(2 * u128::from(d)));
+        let law = Law::of_cube(d, span, charge.price())?;
+        match law {
+            Law::Cube { scale, .. } => {
                 let noise = format!("cube, scale {scale}");
                 if let Some(mut coins) = self.spend(Entry { stage, mechanism: "cube", sensitivity, noise }, &charge)? {
                     let laplace = Laplace::new(scale);
                     sums.chunks_mut(width).for_each(|sums| add_cube_noise(&laplace, &mut coins, sums));
                 }
             }
-            Privacy::Concentrated => {
-                let l2_squared = BigUint::from(span).pow(2) * d;
-                let sampler = Sampler::new(&charge, &BigUint::ZERO, &l2_squared, 1)?;
+            Law::Laplace { .. } | Law::Gaussian { .. } => {
+                let sampler = Sampler::of(law);
                 let noise = sampler.describe();
                 let entry = Entry { stage, mechanism: "gaussian", sensitivity, noise };
                 if let Some(mut coins) = self.spend(entry, &charge)? {
@@ -100,7 +95,7 @@ impl Kernel {
                 }
             }
         }
-        Ok(Released::new(sums))
+        Ok(Released::new(sums, law))
     }
 }
 
@@ -136,6 +131,7 @@ fn radius(laplace: &Laplace, entropy: &mut Entropy, d: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::super::law::{Verdict, cells};
+    use super::super::ratio::Ratio;
     use super::*;
 
     /// P(‖z‖_∞ = m) ∝ ((2m+1)^d − (2m−1)^d) e^{−m/b}, at a false-alarm rate of 1e-7.

@@ -28,6 +28,7 @@ use num_bigint::BigUint;
 
 use super::budget::Charge;
 use super::kernel::{Entry, Kernel};
+use super::noise::Law;
 use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
@@ -55,6 +56,15 @@ pub struct StratumCells {
     pub cells: Vec<i64>,
 }
 
+/// The noise of both levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatticeLaws {
+    /// That of the strata's own counts, where they are released.
+    pub root: Option<Law>,
+    /// That of the cells.
+    pub cells: Law,
+}
+
 impl Kernel {
     /// Releases the counts of all cells. `counts` lists them for one stratum after another.
     ///
@@ -67,7 +77,7 @@ impl Kernel {
         shares: &LatticeShares,
         counts: Sensitive<Vec<u64>>,
         charge: Charge,
-    ) -> Result<Released<Vec<StratumCells>>> {
+    ) -> Result<Released<Vec<StratumCells>, LatticeLaws>> {
         Kernel::admit(&charge, 1)?;
         if shares.cells == 0 || shares.root.checked_add(shares.cells).is_none_or(|sum| sum > shares.total) {
             return Err(Error::new(
@@ -81,10 +91,10 @@ impl Kernel {
             return Err(Error::new(Kind::Protocol, "the counts must have one number for each cell of the lattice"));
         }
         let twice = BigUint::from(shares.total) * 2u32;
-        let cells = Sampler::weighted(&charge, &twice, shares.cells)?;
+        let cells = Sampler::weighted(charge.price(), &twice, shares.cells)?;
         let root = match shares.root {
             0 => None,
-            weight => Some(Sampler::weighted(&charge, &twice, weight)?),
+            weight => Some(Sampler::weighted(charge.price(), &twice, weight)?),
         };
         let noise = match &root {
             Some(root) => format!("strata: {}; cells: {}", root.describe(), cells.describe()),
@@ -104,6 +114,7 @@ impl Kernel {
             let root = root.as_ref().map(|sampler| noisy(coins.as_deref_mut(), sampler, &[sum])[0]);
             released.push(StratumCells { root, cells: noisy(coins.as_deref_mut(), &cells, mine) });
         }
-        Ok(Released::new(released))
+        let laws = LatticeLaws { root: root.as_ref().map(Sampler::law), cells: cells.law() };
+        Ok(Released::new(released, laws))
     }
 }

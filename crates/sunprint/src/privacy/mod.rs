@@ -32,18 +32,21 @@ mod lattice;
 #[cfg(test)]
 mod law;
 mod moments;
+mod noise;
 mod normal;
 mod paths;
 mod ratio;
 mod scale;
 mod sensitive;
+mod widths;
 mod wishart;
 
-pub use budget::{Budget, Charge, Privacy};
+pub use budget::{Budget, Charge, Price, Privacy};
 pub use epsilon::{Delta, Epsilon};
 pub use kernel::{Kernel, Spent};
-pub use lattice::{LatticeShares, StratumCells};
+pub use lattice::{LatticeLaws, LatticeShares, StratumCells};
 pub use moments::{NoiseScale, NoisyMoments};
-pub use paths::{PathTree, StratumCounts};
+pub use noise::Law;
+pub use paths::{PathLaws, PathTree, StratumCounts};
 pub use ratio::Ratio;
 pub use sensitive::{Released, Sensitive};

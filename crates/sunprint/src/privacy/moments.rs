@@ -42,7 +42,7 @@ use std::sync::OnceLock;
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
-use super::budget::{Charge, Privacy};
+use super::budget::{Charge, Price, Privacy};
 use super::gaussian::Gaussian;
 use super::kernel::{Entry, Kernel};
 use super::ratio::Ratio;
@@ -77,14 +77,13 @@ pub enum NoiseScale {
 }
 
 impl NoiseScale {
-    /// The noise that [`Kernel::moments`] will add for a bound and a charge, without spending it.
+    /// The noise that [`Kernel::moments`] will add for a bound and a price.
     ///
     /// # Errors
-    /// [`Kind::Budget`] for a zero charge or bound, or a charge too small for the arithmetic.
-    pub fn of(row_norm_squared: u64, charge: &Charge) -> Result<NoiseScale> {
-        Kernel::admit(charge, row_norm_squared.into())?;
-        let (bound, amount) = (BigUint::from(row_norm_squared), charge.amount());
-        match charge.privacy() {
+    /// [`Kind::Budget`] where the price is too small for the arithmetic.
+    pub fn of(row_norm_squared: u64, price: Price) -> Result<NoiseScale> {
+        let (bound, amount) = (BigUint::from(row_norm_squared), price.amount);
+        match price.privacy {
             Privacy::Pure => {
                 let s = round_up(bound * amount.den(), amount.num().into(), Grid::LIMIT)?.ceil();
                 Ok(NoiseScale::Wishart { s: Grid::at_least(s).scale() })
@@ -112,7 +111,8 @@ impl Kernel {
         row_norm_squared: u64,
         charge: Charge,
     ) -> Result<Released<NoisyMoments>> {
-        let scale = NoiseScale::of(row_norm_squared, &charge)?;
+        Kernel::admit(&charge, row_norm_squared.into())?;
+        let scale = NoiseScale::of(row_norm_squared, charge.price())?;
         let mut lower = gram.open();
         if order == 0 || lower.len() != order * (order + 1) / 2 {
             return Err(Error::new(Kind::Protocol, "a packed lower triangle has order (order + 1) / 2 entries"));
@@ -152,7 +152,7 @@ impl Kernel {
                 }
             }
         }
-        Ok(Released::new(NoisyMoments { lower, scale }))
+        Ok(Released::new(NoisyMoments { lower, scale }, ()))
     }
 }
 

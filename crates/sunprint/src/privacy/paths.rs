@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Charge;
 use super::entropy::Entropy;
 use super::kernel::{Entry, Kernel};
+use super::noise::Law;
 use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
@@ -53,6 +54,15 @@ pub struct StratumCounts {
     pub root: Option<i64>,
     /// `levels[j]`: the 2^(j+1) counts of level j + 1; the children of node i are nodes 2i and 2i + 1 one level down.
     pub levels: Vec<Vec<i64>>,
+}
+
+/// The noise of all levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathLaws {
+    /// That of the strata's own counts, where they are released.
+    pub root: Option<Law>,
+    /// `strata[s][j]`: that of level j + 1 of stratum s.
+    pub strata: Vec<Vec<Law>>,
 }
 
 /// Deeper trees would not fit in memory.
@@ -96,7 +106,7 @@ impl Kernel {
         tree: &PathTree,
         leaves: Sensitive<Vec<u64>>,
         charge: Charge,
-    ) -> Result<Released<Vec<StratumCounts>>> {
+    ) -> Result<Released<Vec<StratumCounts>, PathLaws>> {
         tree.check()?;
         Kernel::admit(&charge, 1)?;
         let leaves = Wiped(leaves.open());
@@ -105,7 +115,7 @@ impl Kernel {
         }
         // Pure: scale 2·total/(ε·w). Concentrated: variance total/(ρ·w) = 2·total/(2ρ·w).
         let twice = BigUint::from(tree.total) * 2u32;
-        let sampler = |weight: u64| Sampler::weighted(&charge, &twice, weight);
+        let sampler = |weight: u64| Sampler::weighted(charge.price(), &twice, weight);
         let root = if tree.root == 0 { None } else { Some(sampler(tree.root)?) };
         let strata = tree
             .strata
@@ -131,7 +141,9 @@ impl Kernel {
             rest = others;
             released.push(stratum(coins.as_deref_mut(), root.as_ref(), samplers, mine));
         }
-        Ok(Released::new(released))
+        let laws = |samplers: &Vec<Sampler>| samplers.iter().map(Sampler::law).collect();
+        let laws = PathLaws { root: root.as_ref().map(Sampler::law), strata: strata.iter().map(laws).collect() };
+        Ok(Released::new(released, laws))
     }
 }
 

@@ -2,10 +2,11 @@
 
 use num_bigint::BigUint;
 
-use super::budget::{Charge, Privacy};
+use super::budget::{Price, Privacy};
 use super::entropy::Entropy;
 use super::gaussian::Gaussian;
 use super::laplace::Laplace;
+use super::noise::Law;
 use super::ratio::Ratio;
 use crate::error::{Error, Kind, Result};
 
@@ -83,15 +84,15 @@ pub(super) fn clamp_to_i64(value: i128) -> i64 {
 }
 
 impl Sampler {
-    /// The noise that makes an integer vector private at the price of `charge`, `factor` times as wide as needed.
+    /// The noise that makes an integer vector private at a price, `factor` times as wide as needed.
     ///
     /// Pure: Lap_Z(b), b = factor·ℓ₁/ε. For any integers z, shifts a with ‖a‖₁ ≤ ℓ₁ change
     /// Π exp(−|z_j|/b) by a factor of at most exp(‖a‖₁/b) ≤ e^ε.
     /// Concentrated: N_Z(0, σ²), σ² = factor²·ℓ₂²/(2ρ): see [`Gaussian`].
-    pub fn new(charge: &Charge, l1: &BigUint, l2_squared: &BigUint, factor: u64) -> Result<Sampler> {
-        let amount = charge.amount();
+    pub fn new(price: Price, l1: &BigUint, l2_squared: &BigUint, factor: u64) -> Result<Sampler> {
+        let amount = price.amount;
         let (num, den) = (BigUint::from(amount.num()), BigUint::from(amount.den()));
-        match charge.privacy() {
+        match price.privacy {
             Privacy::Pure => Ok(Sampler::Laplace(Laplace::new(round_up(l1 * factor * den, num, Laplace::LIMIT)?))),
             Privacy::Concentrated => {
                 let sigma_squared = round_up(l2_squared * factor * factor * den, num * 2u32, Gaussian::LIMIT)?;
@@ -101,14 +102,30 @@ impl Sampler {
     }
 
     /// The noise of one level of a tree: pure, scale `whole`/(ε·weight); concentrated, variance `whole`/(2ρ·weight).
-    pub fn weighted(charge: &Charge, whole: &BigUint, weight: u64) -> Result<Sampler> {
-        let amount = charge.amount();
+    pub fn weighted(price: Price, whole: &BigUint, weight: u64) -> Result<Sampler> {
+        let amount = price.amount;
         let (num, den) = (BigUint::from(amount.num()) * weight, BigUint::from(amount.den()));
-        match charge.privacy() {
+        match price.privacy {
             Privacy::Pure => Ok(Sampler::Laplace(Laplace::new(round_up(whole * den, num, Laplace::LIMIT)?))),
             Privacy::Concentrated => {
                 Ok(Sampler::Gaussian(Gaussian::new(round_up(whole * den, num * 2u32, Gaussian::LIMIT)?)))
             }
+        }
+    }
+
+    /// A law of [`super::additive`]'s noise.
+    pub fn of(law: Law) -> Sampler {
+        match law {
+            Law::Laplace { scale } | Law::Cube { scale, .. } => Sampler::Laplace(Laplace::new(scale)),
+            Law::Gaussian { variance } => Sampler::Gaussian(Gaussian::new(variance)),
+        }
+    }
+
+    /// The law of what it draws.
+    pub fn law(&self) -> Law {
+        match self {
+            Sampler::Laplace(laplace) => Law::Laplace { scale: laplace.scale() },
+            Sampler::Gaussian(gaussian) => Law::Gaussian { variance: gaussian.sigma_squared() },
         }
     }
 

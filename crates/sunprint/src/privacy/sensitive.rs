@@ -62,28 +62,44 @@ impl<T> Sensitive<T> {
 /// use sunprint::privacy::Released;
 /// let forged = Released::new(7);
 /// ```
+///
+/// The law of its noise comes with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Released<T>(T);
+pub struct Released<T, L = ()> {
+    value: T,
+    #[serde(skip)]
+    law: L,
+}
 
-impl<T> Released<T> {
+impl<T, L> Released<T, L> {
     /// For mechanisms alone.
-    pub(in crate::privacy) fn new(value: T) -> Released<T> {
-        Released(value)
+    pub(in crate::privacy) fn new(value: T, law: L) -> Released<T, L> {
+        Released { value, law }
     }
 
     /// The released value.
     pub fn get(&self) -> &T {
-        &self.0
+        &self.value
+    }
+
+    /// The law of the noise in it.
+    pub fn law(&self) -> &L {
+        &self.law
     }
 
     /// The released value, by move.
     pub fn into_inner(self) -> T {
-        self.0
+        self.value
     }
 
-    /// Post-processing.
+    /// The released value and the law of its noise.
+    pub fn into_parts(self) -> (T, L) {
+        (self.value, self.law)
+    }
+
+    /// Post-processing. What noise does to the result is for whoever computes it.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Released<U> {
-        Released(f(self.0))
+        Released { value: f(self.value), law: () }
     }
 }

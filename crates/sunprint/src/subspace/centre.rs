@@ -139,6 +139,17 @@ pub fn clip_radius(centre: &Centre, before: &[Before], clip: f64) -> u32 {
     (square.min(far).sqrt() * q).ceil().max(1.0) as u32
 }
 
+/// r of clamped sums, in deviations of a typical column.
+const CONTRAST_REACH: f64 = 1.8;
+
+/// r in codes: some deviations of a typical column, and of what is left of the centre's noise.
+pub fn contrast_reach(centre: &Centre) -> u16 {
+    let d = centre.doubts.len().max(1) as f64;
+    let doubt = centre.doubts.iter().map(|x| x * x).sum::<f64>() / d;
+    let reach = CONTRAST_REACH * (centre.spread / d + doubt).sqrt() * f64::from(Q);
+    reach.ceil().clamp(1.0, f64::from(Q)) as u16
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,74 +3,9 @@
 use super::centre::Centre;
 use crate::math::doubt::{Difference, beyond_noise};
 use crate::math::eigen::{self, Eigen};
-use crate::plan::as_float;
-use crate::privacy::{NoiseScale, NoisyMoments};
+use crate::privacy::NoisyMoments;
 use crate::tally::codes::Q;
-use crate::tally::{GRID, MomentTally, grid_radius, packed_index};
-
-/// How a clipped row is extended before its products are summed: `ṽ = (t, v, t_L e_stratum)`.
-///
-/// The constant `t` brings the mean with the covariance, the scaled one-hot `t_L e_s` every stratum's mean and size.
-/// `‖ṽ‖² ≤ K² + t² + t_L²`, one bound for the whole row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MomentLayout {
-    /// d.
-    pub width: usize,
-    /// Strata with a one-hot block; 0 where strata are none or too many.
-    pub strata: usize,
-}
-
-/// `t² ≈ K²/10`.
-const ANCHOR: i64 = 2590;
-/// `t_L² ≈ 0.15 K²`.
-const STRATUM_ANCHOR: i64 = 3172;
-/// More strata than this get no one-hot block: it would cost more noise than the means are worth.
-const MOST_STRATA: usize = 64;
-
-impl MomentLayout {
-    /// The layout for a table of `width` features and `strata` strata.
-    pub fn new(width: usize, strata: usize) -> Self {
-        let strata = if strata > 1 && strata <= MOST_STRATA { strata } else { 0 };
-        MomentLayout { width, strata }
-    }
-
-    /// `p = 1 + d + strata`.
-    pub fn order(&self) -> usize {
-        1 + self.width + self.strata
-    }
-
-    /// The largest `‖ṽ‖²` of a row.
-    pub fn row_norm_squared(&self) -> u64 {
-        let stratum = if self.strata > 0 { STRATUM_ANCHOR.pow(2) as u64 } else { 0 };
-        GRID * GRID + ANCHOR.pow(2) as u64 + stratum
-    }
-}
-
-/// `Σ ṽ ṽᵀ` as a packed lower triangle, put together from the tally's blocks: exact integer arithmetic, still secret.
-pub fn assemble(tally: &MomentTally, rows: u64, layout: MomentLayout) -> Vec<i64> {
-    let (d, order) = (layout.width, layout.order());
-    let mut lower = vec![0_i64; order * (order + 1) / 2];
-    lower[0] = ANCHOR * ANCHOR * rows as i64;
-    for (stratum, sums) in tally.stratum_sums.chunks_exact(d).enumerate() {
-        for (j, &sum) in sums.iter().enumerate() {
-            lower[packed_index(1 + j, 0)] += ANCHOR * sum;
-            if layout.strata > 0 {
-                lower[packed_index(1 + d + stratum, 1 + j)] = STRATUM_ANCHOR * sum;
-            }
-        }
-    }
-    for i in 0..d {
-        for j in 0..=i {
-            lower[packed_index(1 + i, 1 + j)] = tally.products[packed_index(i, j)];
-        }
-    }
-    for (stratum, &count) in tally.stratum_rows.iter().enumerate().take(layout.strata) {
-        let row = 1 + d + stratum;
-        lower[packed_index(row, 0)] = ANCHOR * STRATUM_ANCHOR * count;
-        lower[packed_index(row, row)] = STRATUM_ANCHOR * STRATUM_ANCHOR * count;
-    }
-    lower
-}
+use crate::tally::{ANCHOR, MomentLayout, STRATUM_ANCHOR, grid_radius, packed_index};
 
 /// What the moments say, in units.
 #[derive(Clone, Debug)]
@@ -134,21 +69,10 @@ impl Covariance {
     /// Reads released moments.
     ///
     /// With `f = C/(K′ Q)` units per grid step: mean offset `m̂ = G₀ⱼ/(t n) f`, covariance `Gᵢⱼ/n f² − m̂m̂ᵀ`.
-    ///
-    /// *Noise.* An off-diagonal entry of `W₁ − W₂` has variance `2 (p+1) s²` (each of the two is a sum of p+1 products of
-    /// independent normals), a diagonal one `4 (p+1) s²`; the largest eigenvalue is near `3.33 p s`. Gaussian: variance
-    /// `σ²` off the diagonal, `2σ²` on it, edge `2√p σ`.
     pub fn read(moments: &NoisyMoments, layout: MomentLayout, rows: u64, radius: u32, centre: &Centre) -> Covariance {
         let (d, n) = (layout.width, rows as f64);
-        let p = layout.order() as f64;
         let unit = f64::from(radius) / (grid_radius(d) as f64 * f64::from(Q));
-        let (entry_noise, edge) = match &moments.scale {
-            NoiseScale::Wishart { s } => ((2.0 * (p + 1.0)).sqrt() * *s as f64, 3.33 * p * *s as f64),
-            NoiseScale::Gaussian { sigma_squared } => {
-                let sigma = as_float(sigma_squared).sqrt();
-                (sigma, 2.0 * p.sqrt() * sigma)
-            }
-        };
+        let (entry_noise, edge) = (moments.scale.entry(layout.order()), moments.scale.edge(layout.order()));
         let at = |i: usize, j: usize| moments.lower[packed_index(i.max(j), i.min(j))] as f64;
         let mean_noise = entry_noise / (ANCHOR as f64 * n) * unit;
         // The offset of the mean from the centre is itself the centre's noise, of known variance: the best linear

@@ -5,14 +5,12 @@
 
 mod blob;
 mod centre;
-mod contrasts;
 mod covariance;
 mod dimension;
 mod texture;
 
 pub use blob::{Blob, Pull};
-pub use centre::{Before, Centre, TYPICAL_SPREAD, clip_radius};
-pub use contrasts::{contrast_span, contrasts, helmert};
-pub use covariance::{Covariance, MomentLayout, StratumMean, assemble};
+pub use centre::{Before, Centre, TYPICAL_SPREAD, clip_radius, contrast_reach};
+pub use covariance::{Covariance, StratumMean};
 pub use dimension::{Choice, choose};
 pub use texture::Texture;

@@ -8,10 +8,12 @@
 mod bytes;
 mod cells;
 pub mod codes;
+mod contrasts;
 mod fingerprint;
 mod forks;
 mod gram;
 mod grid;
+mod layout;
 mod marginals;
 mod moments;
 mod origin;
@@ -23,10 +25,12 @@ mod sums;
 mod wire;
 
 pub use cells::{CellTally, Cells, Coordinates, Place};
+pub use contrasts::{contrast_span, contrasts, helmert};
 pub use fingerprint::{Fingerprint, KEY_BYTES, Marker};
 pub use forks::{Fork, Forks};
 pub use gram::packed_index;
 pub use grid::{Grid, GridSide};
+pub use layout::{ANCHOR, MomentLayout, STRATUM_ANCHOR, assemble};
 pub use marginals::{Histogram, Marginals};
 pub use moments::{ClampedSums, ClippedMoments, GRID, MomentTally, grid_radius};
 pub use origin::{Digest, FitName, Hex};

@@ -5,7 +5,7 @@
 //! more and there less. So the Gaussian is made to have other correlations: those after which the settled rows have the
 //! measured ones. Post-processing: only released numbers enter.
 
-use super::Fit;
+use super::course::Course;
 use crate::math::eigen;
 use crate::model::{Frame, Noisy, Release, Target, balance, calibrate, correlations};
 use crate::subspace::{Blob, Texture};
@@ -41,7 +41,7 @@ pub(super) struct Ground {
     pub stratum_rows: Vec<Noisy>,
 }
 
-impl Fit {
+impl Course {
     /// The release whose rows are calibrated, and what was wanted of their values in the end. With a ground, the texture
     /// is the one of several that brings the correlations nearest to it. `frame` is the one before it was balanced.
     pub(super) fn attuned(

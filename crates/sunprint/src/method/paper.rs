@@ -2,20 +2,20 @@
 //!
 //! Proof: docs/proofs.md, Lemma 24.
 
-use super::cells::{MeasureStage, Space};
-use super::refined::origin;
-use super::{Fit, Stage, scalar_noise};
+use super::cells::{CellStage, Space};
+use super::course::{Course, Measurement, Next};
+use super::mechanism::{check_paper_lattice, whole_allocation};
+use super::moments::origin;
 use crate::error::Result;
 use crate::math::eigen;
 use crate::math::vector::dot;
 use crate::measure::Side;
 use crate::model::{Frame, Spot, SumEvidence};
 use crate::plan::as_float;
-use crate::privacy::{Charge, Privacy, Sensitive};
-use crate::receipt::Receipt;
+use crate::privacy::{Budget, Charge, Sensitive};
 use crate::subspace::Texture;
 use crate::tally::codes::Q;
-use crate::tally::{Answer, packed_index};
+use crate::tally::{Answer, Work, packed_index};
 
 /// The paper's noise is this many times what privacy needs: it bounds an entry's change by 6/n, the truth is 1/n.
 const PAPER_SLACK: u64 = 6;
@@ -24,13 +24,35 @@ const ENTRY_BITS: u32 = 24;
 /// What the tally takes from every code.
 const SHIFT: i128 = 1 << 15;
 
-pub(super) fn stages(receipt: &mut Receipt) {
-    receipt.stage("covariance", 1, 3, "noise on every entry (Algorithm 2)");
-    receipt.stage("mean", 1, 3, "noise on every coordinate (Algorithm 3)");
-    receipt.stage("measure", 1, 3, "noise on cell counts (Algorithm 4 or 5, repaired)");
+pub(super) fn begin(course: &mut Course, budget: Budget) -> Result<Next> {
+    let [covariance, mean, measure] = budget.split([1, 1, 1])?;
+    let allocation = whole_allocation(&measure, course.rows, course.schema.strata(), &course.plan);
+    check_paper_lattice(&course.plan, &allocation)?;
+    course.receipt.stage("covariance", 1, 3, "noise on every entry (Algorithm 2)");
+    course.receipt.stage("mean", 1, 3, "noise on every coordinate (Algorithm 3)");
+    course.receipt.stage("measure", 1, 3, "noise on cell counts (Algorithm 4 or 5, repaired)");
+    Ok(Next::ask(ProductStage { covariance, mean, measure }))
 }
 
-impl Fit {
+/// Products of all pairs of columns.
+struct ProductStage {
+    covariance: Charge,
+    mean: Charge,
+    measure: Charge,
+}
+
+impl Measurement for ProductStage {
+    fn work(&self) -> Work {
+        Work::Products
+    }
+
+    fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
+        let ProductStage { covariance, mean, measure } = *self;
+        course.absorb_products(answer, covariance, mean, measure)
+    }
+}
+
+impl Course {
     /// Algorithms 2 and 3: covariance, mean, projection; then the region of Algorithm 4.
     ///
     /// *Exact covariance.* `n² M = n Σ y yᵀ − (Σ y)(Σ y)ᵀ`, an integer matrix for integer codes; a shift of all codes
@@ -43,13 +65,13 @@ impl Fit {
     /// 128 bits for any table. `|⌊a/g⌋ − ⌊b/g⌋| ≤ ⌈|a − b|/g⌉`: an entry moves by at most `⌊n Q²/2^h⌋ + 1`, of about 2²⁴.
     ///
     /// *Noise.* The paper's `σ = 3d²/(εn)`, diagonal `2σ`, is `3 d² n Q²/ε` in these integers.
-    pub(super) fn absorb_products(
+    fn absorb_products(
         &mut self,
         answer: Sensitive<Answer>,
         covariance: Charge,
         mean: Charge,
         measure: Charge,
-    ) -> Result<Stage> {
+    ) -> Result<Next> {
         let (d, rows, q) = (self.schema.width(), self.rows, f64::from(Q));
         let n = i128::from(rows);
         let most = u128::from(rows) * u128::from(Q) * u128::from(Q);
@@ -69,13 +91,6 @@ impl Fit {
             (scaled, tally.sums.iter().map(|&sum| i128::from(sum) + n * SHIFT).collect::<Vec<_>>())
         });
         let noisy = self.kernel.symmetric("covariance", scaled, d, entry, PAPER_SLACK, covariance)?;
-        // Each of d sums may move by Q: Laplace noise for d Q in all, or Gaussian noise for a length of Q √d.
-        let mean_noise = match mean.privacy() {
-            Privacy::Pure => scalar_noise(d as f64 * q, as_float(&mean.amount()), Privacy::Pure),
-            Privacy::Concentrated => {
-                scalar_noise((d as f64).sqrt() * q, as_float(&mean.amount()), Privacy::Concentrated)
-            }
-        };
         let sums = self.kernel.vector("mean", sums, u128::from(Q), mean)?;
 
         let square = (rows as f64 * q).powi(2) / f64::from(shift).exp2();
@@ -90,7 +105,7 @@ impl Fit {
         let eigen = eigen::symmetric(&matrix, d);
         self.evidence.sums = Some(SumEvidence {
             means: sums.get().iter().map(|&sum| Some(sum as f64 / (rows as f64 * q))).collect(),
-            noise: mean_noise / (rows as f64 * q),
+            noise: sums.law().deviation() / (rows as f64 * q),
         });
         let mean: Vec<f64> = sums.get().iter().map(|&sum| sum as f64 / (rows as f64 * q)).collect();
         let epsilon = as_float(&self.receipt.epsilon);
@@ -111,7 +126,7 @@ impl Fit {
         let space = Space { centre: &codes, vectors: &vectors, sides: &sides };
         let allocation = self.allocation(&measure);
         let partition = self.paper_partition(&space, &allocation);
-        Ok(Stage::Measure(Box::new(MeasureStage {
+        Ok(Next::ask(CellStage {
             partition,
             charge: measure,
             frame: Frame::Basis { origin: origin(&centre, &offset, &vectors), vectors, sides },
@@ -123,7 +138,7 @@ impl Fit {
             one_of: Vec::new(),
             ground: None,
             later: None,
-        })))
+        }))
     }
 }
 

@@ -9,7 +9,7 @@
 //! **Sensitivity.** A row adds `S_cs u_j` with `|S_cs u_j| ≤ A r` to each of the (k − 1) d numbers, so replacing it moves
 //! them inside the cube `[−2 A r, 2 A r]`.
 
-use crate::tally::{ClampedSums, MomentTally};
+use super::moments::{ClampedSums, MomentTally};
 
 /// `A`: the largest entry of a contrast.
 const LARGEST: i64 = 1024;

@@ -1,17 +1,17 @@
 //! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
 
-use super::cells::MeasureStage;
+use super::cells::CellStage;
+use super::course::{Course, Measurement, Next};
 use super::noted::short;
 use super::weighed::{Counted, Known, weigh};
-use super::{Fit, Stage};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
 use crate::model::{Evidence, Noisy, Piece, StratumCounts, Target, ValueEvidence, Wanted};
-use crate::plan::{CELLS, as_float, counted};
-use crate::privacy::{Charge, Privacy, Sensitive};
+use crate::plan::{CELLS, counted};
+use crate::privacy::{Charge, Sensitive};
 use crate::schema::{Block, Form};
 use crate::tally::codes::{Q, below_value};
-use crate::tally::{Answer, Histogram, Marginals};
+use crate::tally::{Answer, Histogram, Marginals, Work};
 
 /// Columns with at most so many values have a cell for each.
 const MOST_VALUES: u64 = 40;
@@ -23,7 +23,15 @@ const DOUBLINGS: u32 = 13;
 /// Where more of the values are missing, the moments say too little of the others.
 const MOST_ABSENT: f64 = 0.5;
 
-impl Fit {
+/// The values of columns, one histogram for each.
+pub(super) struct ValueStage {
+    pub spec: Marginals,
+    pub charge: Charge,
+    /// What is asked next.
+    pub cells: CellStage,
+}
+
+impl Course {
     /// Which cells are counted.
     pub(super) fn histograms(&self, means: &[f64], variances: &[f64]) -> Marginals {
         let of = |block: &Block| match block.form {
@@ -46,47 +54,47 @@ impl Fit {
     fn values_of(&self, block: &Block) -> Option<u64> {
         self.schema.columns[block.column].kind.values().filter(|values| (2..=MOST_VALUES).contains(values))
     }
+}
 
-    /// Pass 3: noisy counts of every cell; what they ask of the rows is kept for the end.
-    pub(super) fn absorb_marginals(
-        &mut self,
-        answer: Sensitive<Answer>,
-        spec: &Marginals,
-        charge: Charge,
-        mut measure: MeasureStage,
-    ) -> Result<Stage> {
+impl Measurement for ValueStage {
+    fn work(&self) -> Work {
+        Work::Marginals(self.spec.clone())
+    }
+
+    /// Noisy counts of every cell; what they ask of the rows is kept for the end.
+    fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
+        let ValueStage { spec, charge, mut cells } = *self;
         let counts = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
         });
-        let columns = spec.histograms.len();
-        let noise = count_noise(columns, &charge);
-        let counts = self.kernel.histograms("marginals", counts, columns as u64, charge)?.into_inner();
-        let strata = self.schema.strata();
-        self.note_values(spec, &counts, noise);
+        let columns = spec.histograms.len() as u64;
+        let (counts, law) = course.kernel.histograms("marginals", counts, columns, charge)?.into_parts();
+        let noise = law.deviation();
+        course.note_values(&spec, &counts, noise);
+        let (schema, strata, rows) = (&course.schema, course.schema.strata(), course.rows as f64);
         let mut histograms = spec.histograms.iter();
         let mut rest = counts.as_slice();
-        for (number, block) in self.schema.blocks().into_iter().enumerate() {
-            if !counted(&self.schema, &block) {
-                measure.targets.push(Target::default());
+        for (number, block) in schema.blocks().into_iter().enumerate() {
+            if !counted(schema, &block) {
+                cells.targets.push(Target::default());
                 continue;
             }
             let Some(histogram) = histograms.next() else { continue };
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
-            let rows = self.rows as f64;
-            let counts = Counts { histogram, values: self.values_of(&block), counts: mine, noise, rows };
-            let target = match self.evidence.categories(number, &self.schema) {
+            let counts = Counts { histogram, values: course.values_of(&block), counts: mine, noise, rows };
+            let target = match course.evidence.categories(number, schema) {
                 Some(shares) if block.form == Form::OneHot => categories(&shares),
-                _ => target(&counts, known(&self.evidence, block.start)),
+                _ => target(&counts, known(&course.evidence, block.start)),
             };
-            measure.targets.push(target);
+            cells.targets.push(target);
         }
-        Ok(Stage::Measure(Box::new(measure)))
+        Ok(Next::ask(cells))
     }
 }
 
-impl Fit {
+impl Course {
     /// Counts as they were released, and what they say of the moments.
     fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64) {
         let (rows, strata) = (self.rows as f64, self.schema.strata());
@@ -134,15 +142,6 @@ fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
     edges.sort_unstable();
     edges.dedup();
     edges
-}
-
-/// The standard deviation of one noisy count: `Lap_Z(2m/ε)`, or the Gaussian with `σ² = m/ρ`.
-pub(super) fn count_noise(columns: usize, charge: &Charge) -> f64 {
-    let (columns, amount) = (columns as f64, as_float(&charge.amount()));
-    match charge.privacy() {
-        Privacy::Pure => std::f64::consts::SQRT_2 * 2.0 * columns / amount,
-        Privacy::Concentrated => (columns / amount).sqrt(),
-    }
 }
 
 /// Noisy counts of one column, and what they are counts of.

@@ -1,11 +1,12 @@
 //! Fits that end without a measured direction: a Gaussian for each stratum, and how many rows each has.
 
-use super::refined::NO_DIRECTION;
-use super::{Fit, Rest, Stage};
+use super::contrasts::ContrastStage;
+use super::course::{Course, Next};
+use super::default::Rest;
+use super::moments::NO_DIRECTION;
 use crate::error::Result;
 use crate::measure::{Consistency, Measure, StratumTree, TreeMeasure, consistent};
 use crate::model::{Frame, Release, Settle, Spot, StratumEvidence};
-use crate::plan::as_float;
 use crate::privacy::{Charge, PathTree, Sensitive};
 use crate::subspace::{Blob, Centre, Covariance, Texture};
 use crate::tally::MomentTally;
@@ -23,7 +24,7 @@ pub(super) fn plain_blob(covariance: &Covariance) -> Blob {
     Blob::new(directions, vec![0.0; covariance.width], Vec::new(), &[])
 }
 
-impl Fit {
+impl Course {
     /// Ends the fit with a blob; `sizes` are the rows of strata, on which the measure's charge is spent if there is more
     /// than one.
     pub(super) fn finish_blob(
@@ -33,9 +34,9 @@ impl Fit {
         sizes: Sensitive<Vec<u64>>,
         charge: Charge,
         spectrum: (Vec<f64>, f64),
-    ) -> Result<Stage> {
+    ) -> Result<Next> {
         let measure = self.stratum_counts(sizes, charge)?;
-        Ok(self.blob_done(blob, origin, measure, spectrum))
+        self.blob_done(blob, origin, measure, spectrum)
     }
 
     /// The same once the rows of strata are known.
@@ -45,7 +46,7 @@ impl Fit {
         origin: Vec<f64>,
         measure: Measure,
         spectrum: (Vec<f64>, f64),
-    ) -> Stage {
+    ) -> Result<Next> {
         let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.schema.strata());
         self.receipt.dimension = Some(0);
         self.receipt.cells = Some("none: a Gaussian for each stratum".to_string());
@@ -66,11 +67,11 @@ impl Fit {
             let all = StratumTree { depth: 0, leaves: vec![(0, self.rows)] };
             return Ok(Measure::Tree(TreeMeasure { cuts: Vec::new(), strata: vec![all] }));
         }
-        let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
         let tree = PathTree { total: 1, root: 1, strata: vec![Vec::new(); strata] };
-        let noise = self.remark_on_few_rows(1.0, strata, amount, privacy);
-        let counts = self.kernel.path_counts("measure", &tree, sizes, charge)?.into_inner();
-        let measure = consistent(&counts, &tree, Vec::new(), self.rows, amount, privacy, &Consistency::LeastSquares);
+        let (counts, laws) = self.kernel.path_counts("measure", &tree, sizes, charge)?.into_parts();
+        let noise = laws.root.map_or(0.0, |law| law.deviation());
+        self.remark_on_few_rows(noise, strata);
+        let measure = consistent(&counts, &laws, Vec::new(), self.rows, &Consistency::LeastSquares);
         let n = self.rows as f64;
         let parts = (0..strata).map(|s| measure.rows(s) as f64 / n).collect();
         self.evidence.strata.get_or_insert(StratumEvidence { parts, noise: noise / n });
@@ -78,10 +79,10 @@ impl Fit {
     }
 
     /// With so few rows that not even the strata can be told apart, only their counts are left to measure.
-    pub(super) fn only_counts(&mut self, centre: Centre, rest: Rest) -> Result<Stage> {
+    pub(super) fn only_counts(&mut self, centre: Centre, rest: Rest) -> Result<Next> {
         if self.schema.strata() > 1 {
             let spec = crate::tally::ClampedSums { centre: centre.codes.clone(), reach: 0 };
-            return Ok(Stage::Contrasts { centre, spec, rest });
+            return Ok(Next::ask(ContrastStage { centre, spec, rest }));
         }
         self.receipt.remarks.push(NO_DIRECTION.to_string());
         let blob = self.round_blob(&centre, Vec::new());

@@ -1,6 +1,6 @@
 //! Released numbers are noted as they came, with their noise, and the finished model is held to them.
 
-use super::{Fit, Stage};
+use super::course::{Course, Next};
 use crate::model::{Evidence, MOST_COVARIANCES, MomentEvidence, Release, StratumEvidence, SumEvidence, Target, verify};
 use crate::plan::Method;
 use crate::subspace::Covariance;
@@ -16,7 +16,7 @@ pub(super) fn short(x: f64, noise: f64) -> f64 {
     (x * scale).round() / scale
 }
 
-impl Fit {
+impl Course {
     /// The means of the coordinates that were summed.
     pub(super) fn sum_evidence(&self, counted: &[bool], sums: &[i64], noise: f64) -> SumEvidence {
         let over = self.rows as f64 * f64::from(Q);
@@ -52,12 +52,12 @@ impl Fit {
     }
 
     /// The end of a fit: whatever was done after the releases, rows must agree with them.
-    pub(super) fn complete(&self, mut release: Release, targets: &[Target]) -> Stage {
+    pub(super) fn complete(&self, mut release: Release, targets: &[Target]) -> Next {
         let evidence: &Evidence = &self.evidence;
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             verify(&mut release, &self.schema, evidence, targets);
         }
-        Stage::Done(Box::new(release))
+        Next::Done(Box::new(release))
     }
 }
 

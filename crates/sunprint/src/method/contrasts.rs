@@ -1,21 +1,20 @@
 //! Few rows: the strata's means against one another, instead of moments that would be noise.
 //!
-//! What is released, and its sensitivity: [`crate::subspace::contrast_span`] and its room.
+//! What is released, and its sensitivity: [`crate::tally::contrast_span`] and its room.
 
-use super::refined::NO_DIRECTION;
-use super::{Fit, Rest, Stage, scalar_noise};
+use super::course::{Course, Measurement, Next};
+use super::default::Rest;
+use super::moments::NO_DIRECTION;
 use crate::error::Result;
 use crate::model::SumEvidence;
-use crate::plan::{as_float, sums_of_strata};
-use crate::privacy::{Charge, Privacy, Sensitive};
-use crate::subspace::{Before, Blob, Centre, contrast_span, contrasts, helmert};
+use crate::plan::sums_of_strata;
+use crate::privacy::{Charge, Sensitive};
+use crate::subspace::{Before, Blob, Centre};
 use crate::tally::codes::Q;
-use crate::tally::{Answer, ClampedSums};
+use crate::tally::{Answer, ClampedSums, Work, contrast_span, contrasts, helmert};
 
 /// r where strata are summed by themselves: every row counts whole, about the middle of the bounds.
 pub(super) const HALF: u16 = 1 << 15;
-/// r in deviations of a typical column.
-const REACH: f64 = 1.8;
 /// What the means of strata leave of a column's variance at least.
 const LEAST_WITHIN: f64 = 0.3;
 
@@ -23,23 +22,33 @@ const LEAST_WITHIN: f64 = 0.3;
 pub(super) const ONLY_MEANS: &str = "the table has too few rows to find directions at this ε: each stratum is drawn as \
     a round cloud around its own mean";
 
-/// r in codes: some deviations of a typical column, and of what is left of the centre's noise.
-pub(crate) fn contrast_reach(centre: &Centre) -> u16 {
-    let d = centre.doubts.len().max(1) as f64;
-    let doubt = centre.doubts.iter().map(|x| x * x).sum::<f64>() / d;
-    let reach = REACH * (centre.spread / d + doubt).sqrt() * f64::from(Q);
-    reach.ceil().clamp(1.0, f64::from(Q)) as u16
+/// Sums of strata, clamped around the centre.
+pub(super) struct ContrastStage {
+    pub centre: Centre,
+    pub spec: ClampedSums,
+    pub rest: Rest,
 }
 
-impl Fit {
+impl Measurement for ContrastStage {
+    fn work(&self) -> Work {
+        Work::Clamped(self.spec.clone())
+    }
+
+    fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
+        let ContrastStage { centre, spec, rest } = *self;
+        course.absorb_contrasts(answer, &centre, &spec, rest)
+    }
+}
+
+impl Course {
     /// Pass 2 with few rows: contrasts by the cube mechanism, the strata's counts, and the fit is done.
-    pub(super) fn absorb_contrasts(
+    fn absorb_contrasts(
         &mut self,
         answer: Sensitive<Answer>,
         centre: &Centre,
         spec: &ClampedSums,
         rest: Rest,
-    ) -> Result<Stage> {
+    ) -> Result<Next> {
         let (d, strata) = (self.schema.width(), self.schema.strata());
         let Rest { contrasts: charge, measure, .. } = rest;
         let heard = !charge.amount().is_zero();
@@ -53,21 +62,16 @@ impl Fit {
         });
         let remark = if heard { ONLY_MEANS } else { NO_DIRECTION };
         self.receipt.remarks.push(remark.to_string());
-        let released = if heard {
-            let span = contrast_span(spec);
-            let noise = contrast_noise(codes.len() * d, span, &charge);
-            Some((self.kernel.cube_sums("contrasts", sums, span, charge)?.into_inner(), noise))
-        } else {
-            None
-        };
+        let released =
+            if heard { Some(self.kernel.cube_sums("contrasts", sums, contrast_span(spec), charge)?) } else { None };
         let measure = self.stratum_counts(sizes, measure)?;
         let rows: Vec<f64> = (0..strata).map(|s| measure.rows(s) as f64).collect();
         let shifts = match released {
-            Some((sums, noise)) => self.stratum_means(centre, &codes, &sums, noise, &rows),
+            Some(sums) => self.stratum_means(centre, &codes, sums.get(), sums.law().deviation(), &rows),
             None => vec![vec![0.0; d]; strata],
         };
         let blob = self.round_blob(centre, shifts);
-        Ok(self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0)))
+        self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0))
     }
 
     /// Whether strata are summed by themselves: four or more of them.
@@ -88,7 +92,7 @@ impl Fit {
         spec: &ClampedSums,
         charge: Charge,
         measure: Charge,
-    ) -> Result<Stage> {
+    ) -> Result<Next> {
         let (d, strata, q) = (self.schema.width(), self.schema.strata(), f64::from(Q));
         let (sums, sizes) = answer.split(|answer| match answer {
             Answer::Moments(tally) => (tally.stratum_sums.clone(), super::blob::stratum_sizes(&tally)),
@@ -96,8 +100,8 @@ impl Fit {
         });
         self.receipt.remarks.push(ONLY_MEANS.to_string());
         let span = 2 * u64::from(spec.reach);
-        let noise = contrast_noise(d, span, &charge);
-        let sums = self.kernel.cube_sums_of_blocks("contrasts", sums, strata, span, charge)?.into_inner();
+        let (sums, law) = self.kernel.cube_sums_of_blocks("contrasts", sums, strata, span, charge)?.into_parts();
+        let noise = law.deviation();
         let measure = self.stratum_counts(sizes, measure)?;
         let rows: Vec<f64> = (0..strata).map(|s| measure.rows(s) as f64).collect();
         let n = self.rows as f64;
@@ -125,7 +129,7 @@ impl Fit {
         let told = |j: usize| (before[j] == Before::Open).then_some(units[j]);
         self.evidence.sums = Some(SumEvidence { means: (0..d).map(told).collect(), noise: all_noise });
         let blob = self.round_blob(&centre, shifts);
-        Ok(self.blob_done(&blob, units, measure, (Vec::new(), 0.0)))
+        self.blob_done(&blob, units, measure, (Vec::new(), 0.0))
     }
 
     /// The strata's means from the contrasts: with orthogonal rows, the sums that add up to nothing are
@@ -182,15 +186,6 @@ impl Fit {
         let mut blob = Blob::new(Vec::new(), left, Vec::new(), &[]);
         blob.shifts = shifts;
         blob
-    }
-}
-
-/// The standard deviation of one contrast.
-fn contrast_noise(entries: usize, span: u64, charge: &Charge) -> f64 {
-    let (entries, span, amount) = (entries as f64, span as f64, as_float(&charge.amount()));
-    match charge.privacy() {
-        Privacy::Pure => ((entries + 1.0) * (entries + 2.0) / 3.0).sqrt() * (span / amount).max(2.0 * entries),
-        Privacy::Concentrated => scalar_noise(span * entries.sqrt(), amount, Privacy::Concentrated),
     }
 }
 

@@ -1,21 +1,20 @@
 //! Which cells the last pass counts: the leaves of a tree (PMM) or the cells of a lattice (PSMM).
 
-use super::Fit;
-use super::cells::{MeasureStage, Partition, Space};
+use super::cells::{Partition, Space};
+use super::course::Course;
 use crate::error::{Error, Kind, Result};
 use crate::measure::{
     Allocation, Consistency, Geometry, Side, expected, finest, plan_lattice, plan_measure, plan_paper, solvable,
     with_shares,
 };
-use crate::model::{Frame, Spot};
-use crate::plan::{Mechanism, Method, Plan, as_float};
-use crate::privacy::{Charge, Privacy};
+use crate::plan::{Mechanism, Plan, as_float};
+use crate::privacy::Charge;
 use crate::subspace::Texture;
 
 /// From this dimension on the paper takes PSMM.
 const PAPER_LATTICE: usize = 3;
 
-impl Fit {
+impl Course {
     /// The default method's cells. Only public and released numbers enter.
     pub(super) fn partition(
         &mut self,
@@ -109,7 +108,7 @@ fn paper_cell(width: usize, k: usize, allocation: &Allocation) -> f64 {
 }
 
 /// The most dimensions in which two cells along every direction of a cube can be solved.
-fn largest_dimension(allocation: &Allocation, plan: &Plan) -> Option<usize> {
+pub(super) fn largest_dimension(allocation: &Allocation, plan: &Plan) -> Option<usize> {
     let most = allocation.most_cells(allocation.rows / allocation.strata.max(1) as f64);
     let halves = |k: usize| Geometry::new(&vec![Side { low: 0.0, width: 1.0 }; k], 0.5);
     (1..64).take_while(|&k| solvable(&halves(k), plan.metric, most)).last()
@@ -123,7 +122,7 @@ fn too_many_dimensions(k: usize, fitting: Option<usize>) -> String {
 }
 
 /// A number of cells in words.
-fn number(cells: f64) -> String {
+pub(super) fn number(cells: f64) -> String {
     if cells < 1e15 { format!("{cells:.0}") } else { format!("10^{:.0}", cells.log10()) }
 }
 
@@ -136,116 +135,6 @@ pub(super) fn check_paper_lattice(plan: &Plan, allocation: &Allocation) -> Resul
     }
     Err(Error::new(Kind::Usage, too_many_dimensions(k, fitting))
         .hint("give a smaller `--dimension`, or `--mechanism pmm`"))
-}
-
-/// PMM or PSMM on `[0, 1]^d` itself: nothing is projected.
-///
-/// # Errors
-/// [`Kind::Usage`] for a lattice that is too large; rows, columns and cells are public.
-pub(super) fn cube_stage(width: usize, allocation: &Allocation, charge: Charge, plan: &Plan) -> Result<MeasureStage> {
-    let sides = vec![Side { low: 0.0, width: 1.0 }; width];
-    let strata = allocation.strata;
-    let lattice = match (plan.mechanism, plan.mechanism.chosen(width, allocation.scaled_rows_of_a_stratum())) {
-        // What was not asked for is not refused.
-        (Mechanism::Auto, Mechanism::Psmm) => cube_lattice(&sides, allocation, plan).ok(),
-        (_, Mechanism::Psmm) => Some(cube_lattice(&sides, allocation, plan)?),
-        _ => None,
-    };
-    let partition = match lattice {
-        Some(geometry) => {
-            let unit = |j: usize| (0..width).map(|i| if i == j { 1.0 } else { 0.0 }).collect();
-            let vectors: Vec<Vec<f64>> = (0..width).map(unit).collect();
-            let space = Space { centre: &vec![0; width], vectors: &vectors, sides: &sides };
-            Partition::lattice(&space, with_shares(vec![geometry; strata], plan.metric))
-        }
-        None => {
-            let rows = vec![allocation.rows / strata as f64; strata];
-            Partition::columns(plan_measure(&sides, allocation, &rows), Consistency::LeastSquares)
-        }
-    };
-    Ok(MeasureStage {
-        partition,
-        charge,
-        frame: Frame::Columns { width },
-        texture: Texture::default(),
-        spot: Spot::Uniform,
-        spectrum: Vec::new(),
-        edge: 0.0,
-        targets: Vec::new(),
-        one_of: Vec::new(),
-        ground: None,
-        later: None,
-    })
-}
-
-/// The lattice on the cube: as fine as the rows allow, but at least two cells along every column.
-fn cube_lattice(sides: &[Side], allocation: &Allocation, plan: &Plan) -> Result<Geometry> {
-    let rows = allocation.rows / allocation.strata.max(1) as f64;
-    let most = allocation.most_cells(rows);
-    let geometry = match plan.cell {
-        Some(cell) => Geometry::new(sides, cell),
-        None => {
-            let suitable = allocation.cells_for(rows, plan.tuning.rows_per_cell_in(sides.len())).min(most);
-            let geometry = finest(sides, suitable, plan.metric);
-            if geometry.size() > 1.0 { geometry } else { Geometry::new(sides, 0.5) }
-        }
-    };
-    if solvable(&geometry, plan.metric, most) {
-        return Ok(geometry);
-    }
-    let columns = largest_dimension(allocation, plan).unwrap_or(0);
-    let advice = if sides.len() <= columns {
-        format!("`--cell` of at least {:.4} fits these rows", finest(sides, most, plan.metric).cell)
-    } else {
-        format!("at most {columns} columns fit; leave `--mechanism` out, or `--method`")
-    };
-    let (columns, cells) = (sides.len(), number(geometry.size()));
-    Err(Error::new(
-        Kind::Usage,
-        format!("`--mechanism psmm` on the cube of {columns} columns needs a lattice of {cells} cells, too many to be solved"),
-    )
-    .hint(advice))
-}
-
-/// Refuses a lattice that is too large whatever the number of rows: whoever asks for it should hear so before the rows
-/// are read. As rows and budget grow, lattices may only become finer.
-pub(super) fn check_lattice(plan: &Plan, width: usize, strata: usize) -> Result<()> {
-    if plan.mechanism != Mechanism::Psmm {
-        return Ok(());
-    }
-    let depth_noise = plan.tuning.depth_noise;
-    let endless = Allocation { rows: 1e30, amount: 1.0, privacy: Privacy::Pure, strata, depth_noise };
-    match plan.method {
-        Method::Paper => check_paper_lattice(plan, &endless),
-        Method::Cube => {
-            let sides = vec![Side { low: 0.0, width: 1.0 }; width];
-            let less = |error: Error| match error.advice().map(|hint| hint.replace("these rows", "the largest tables"))
-            {
-                Some(hint) => error.hint(hint),
-                None => error,
-            };
-            cube_lattice(&sides, &endless, plan).map(drop).map_err(less)
-        }
-        Method::Default | Method::Gaussian => Ok(()),
-    }
-}
-
-/// The rules of [`Plan::check`] about mechanisms.
-pub(super) fn check_mechanism(plan: &Plan) -> Result<()> {
-    if let Some(cell) = plan.cell {
-        if !(1e-6..=1e6).contains(&cell) {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("`--cell` must lie between 0.000001 and 1000000; {cell} was given"),
-            )
-            .hint("it is the side of a cell, in units of a column's range"));
-        }
-        if plan.mechanism != Mechanism::Psmm {
-            return Err(Error::new(Kind::Usage, "`--cell` works with `--mechanism psmm` only")
-                .hint("give `--mechanism psmm` too, or leave `--cell` out"));
-        }
-    }
-    Ok(())
 }
 
 /// What a measure over the whole budget may know at the beginning.

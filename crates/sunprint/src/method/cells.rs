@@ -1,23 +1,25 @@
 //! The last pass of every method: counts in the cells of a tree (PMM) or of a lattice (PSMM).
 
 use super::attune::Ground;
+use super::course::{Ahead, Course, Measurement, Next};
+use super::default::Later;
 use super::mechanism::whole_allocation;
-use super::refined::NO_DIRECTION;
-use super::{BASIS_BITS, Fit, Later, Stage, fixed_point};
+use super::moments::NO_DIRECTION;
+use super::{BASIS_BITS, fixed_point};
 use crate::error::Result;
 use crate::math::rounding::{largest_remainders, nearest_shares};
 use crate::measure::{
     Allocation, Consistency, Geometry, LatticePlan, Measure, MeasurePlan, Side, consistent, nearest_measure,
 };
 use crate::model::{Frame, Known, Noisy, OneOf, Release, Settle, Spot, Target, balance};
-use crate::plan::{Method, as_float};
-use crate::privacy::{Charge, PathTree, Privacy, Sensitive};
+use crate::plan::Method;
+use crate::privacy::{Charge, Law, PathTree, Sensitive};
 use crate::subspace::Texture;
 use crate::tally::codes::Q;
 use crate::tally::{Answer, Cells, Coordinates, Grid, GridSide, Place, Work};
 
 /// What the last pass needs.
-pub(super) struct MeasureStage {
+pub(super) struct CellStage {
     pub charge: Charge,
     pub partition: Partition,
     pub frame: Frame,
@@ -31,7 +33,7 @@ pub(super) struct MeasureStage {
     pub one_of: Vec<OneOf>,
     /// What the moments said, where rows are drawn from it.
     pub ground: Option<Ground>,
-    /// For further passes, if there may be some.
+    /// For further passes; nothing where the counts are the end, and rows are drawn from them as they are.
     pub later: Option<Later>,
 }
 
@@ -76,15 +78,6 @@ impl Partition {
     }
 }
 
-/// What the search for the nearest measure will take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ahead {
-    /// Cells of all lattices together.
-    pub cells: u64,
-    /// A guess of the time, in seconds.
-    pub seconds: f64,
-}
-
 /// Where the box stands: the centre in codes, the directions, and the sides along them.
 pub(super) struct Space<'a> {
     pub centre: &'a [u16],
@@ -92,21 +85,20 @@ pub(super) struct Space<'a> {
     pub sides: &'a [Side],
 }
 
-impl MeasureStage {
-    /// What to tally.
-    pub fn work(&self) -> Work {
+impl Measurement for CellStage {
+    fn work(&self) -> Work {
         match &self.partition {
             Partition::Tree { cells, .. } => Work::Cells(cells.clone()),
             Partition::Lattice { grid, .. } => Work::Grid(grid.clone()),
         }
     }
-}
 
-impl Fit {
-    /// What lies ahead once the current pass is absorbed, where that is more than adding noise. Public.
-    pub fn ahead(&self) -> Option<Ahead> {
-        let Stage::Measure(stage) = &self.stage else { return None };
-        match &stage.partition {
+    fn is_last(&self) -> bool {
+        self.later.as_ref().is_none_or(Later::is_empty)
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        match &self.partition {
             Partition::Tree { .. } => None,
             Partition::Lattice { plan, .. } => {
                 Some(Ahead { cells: plan.shares.sizes.iter().map(|&size| size as u64).sum(), seconds: plan.seconds() })
@@ -114,58 +106,51 @@ impl Fit {
         }
     }
 
-    /// Whether no pass comes after the current one, whatever its noise, so that the rows may go once they answered it.
-    /// Public.
-    pub fn needs_no_more_rows(&self) -> bool {
-        match &self.stage {
-            Stage::Measure(stage) => stage.later.as_ref().is_none_or(Later::is_empty),
-            Stage::Counts(stage) => stage.is_last(),
-            _ => false,
-        }
-    }
-
-    /// The last pass: noisy counts, then the measure nearest to them, done.
-    pub(super) fn absorb_cells(
-        &mut self,
+    /// Noisy counts, then the measure nearest to them.
+    fn release(
+        self: Box<Self>,
+        course: &mut Course,
         answer: Sensitive<Answer>,
-        stage: MeasureStage,
         watch: &dyn Fn(u64, u64),
-    ) -> Result<Stage> {
-        let MeasureStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, later } =
-            stage;
+    ) -> Result<Next> {
+        let CellStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, later } =
+            *self;
         let leaves = answer.map(|answer| match answer {
             Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
             _ => Vec::new(),
         });
-        let (amount, privacy) = (as_float(&charge.amount()), charge.privacy());
-        let noise: f64;
-        let mut measure = match partition {
+        let rows = course.rows;
+        let (mut measure, noise) = match partition {
             Partition::Tree { cells, tree, consistency } => {
-                let first = tree.strata.iter().filter_map(|levels| levels.first()).max().copied().unwrap_or(0);
-                noise = self.remark_on_few_rows(first as f64 / tree.total as f64, tree.strata.len(), amount, privacy);
-                let counts = self.kernel.path_counts("measure", &tree, leaves, charge)?.into_inner();
-                consistent(&counts, &tree, cells.cuts, self.rows, amount, privacy, &consistency)
+                let (counts, laws) = course.kernel.path_counts("measure", &tree, leaves, charge)?.into_parts();
+                let coarsest = laws.strata.iter().filter_map(|levels| levels.first()).map(Law::deviation);
+                let noise = coarsest.fold(f64::INFINITY, f64::min);
+                (consistent(&counts, &laws, cells.cuts, rows, &consistency), noise)
             }
             Partition::Lattice { plan, .. } => {
-                let shares = &plan.shares;
                 // The noise of all cells of a stratum together is that of one, times the root of their number.
-                let most = shares.sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
-                let cells = shares.cells as f64 / shares.total as f64;
-                let alike = if privacy == Privacy::Pure { most.sqrt() } else { most };
-                noise = self.remark_on_few_rows(cells / alike, plan.strata.len(), amount, privacy);
-                let counts = self.kernel.lattice_counts("measure", shares, leaves, charge)?.into_inner();
-                nearest_measure(&counts, &plan, self.rows, amount, privacy, watch)?
+                let most = plan.shares.sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
+                let (counts, laws) =
+                    course.kernel.lattice_counts("measure", &plan.shares, leaves, charge)?.into_parts();
+                let noise = laws.cells.deviation() * most.sqrt();
+                (nearest_measure(&counts, &laws, &plan, rows, watch)?, noise)
             }
         };
+        course.remark_on_few_rows(noise, measure.strata());
         if let Some(ground) = ground.as_ref().filter(|ground| ground.stratum_rows.len() > 1) {
-            agree_on_sizes(&mut measure, &ground.stratum_rows, noise, self.rows);
+            agree_on_sizes(&mut measure, &ground.stratum_rows, noise, rows);
         }
-        let settle = Settle { one_of, ..Settle::default() };
+        let settle = Settle::plain(&course.schema, one_of);
         let release =
             Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
-        Ok(self.done(release, &targets, ground.as_ref(), later))
+        match later {
+            None => Ok(Next::Done(Box::new(release))),
+            later => course.done(release, &targets, ground.as_ref(), later),
+        }
     }
+}
 
+impl Course {
     /// The end of every fit: means are kept where they were measured, and values come as often as was released.
     pub(super) fn done(
         &mut self,
@@ -173,7 +158,7 @@ impl Fit {
         targets: &[Target],
         ground: Option<&Ground>,
         later: Option<Later>,
-    ) -> Stage {
+    ) -> Result<Next> {
         let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             // Where values are counted, these say where the means are.
@@ -187,26 +172,16 @@ impl Fit {
         self.after_measure(release, targets, later)
     }
 
-    /// Says so where the coarsest counts are noise: where their deviation is half of a stratum or more. Gives the
-    /// deviation of a stratum's count.
-    ///
-    /// `first` is the fraction w of the amount that these counts get. Pure: `Lap_Z(b)` with `b = 2/(ε w)` has deviation
-    /// about `√2 b`. zCDP: `σ² = 1/(ρ w)`.
-    pub(super) fn remark_on_few_rows(&mut self, first: f64, strata: usize, amount: f64, privacy: Privacy) -> f64 {
-        let part = 1.0 / (amount * first).max(f64::MIN_POSITIVE);
-        let deviation = match privacy {
-            Privacy::Pure => 8.0_f64.sqrt() * part,
-            Privacy::Concentrated => part.sqrt(),
-        };
+    /// Says so where the counts of strata, with noise of this deviation, are noise: half of a stratum or more.
+    pub(super) fn remark_on_few_rows(&mut self, noise: f64, strata: usize) {
         let said = self.receipt.remarks.iter().any(|remark| remark == NO_DIRECTION);
-        if !said && deviation >= self.rows as f64 / (2 * strata.max(1)) as f64 {
+        if !said && noise >= self.rows as f64 / (2 * strata.max(1)) as f64 {
             self.receipt.remarks.push(
                 "the table has so few rows that at this ε the cell counts are little more than noise: the output says \
                  next to nothing about the table"
                     .to_string(),
             );
         }
-        deviation
     }
 
     /// What the measure may know of its charge.

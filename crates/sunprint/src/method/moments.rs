@@ -1,0 +1,177 @@
+//! The default method's second pass: clipped moments, then basis and d′.
+
+use super::attune::Ground;
+use super::blob::{plain_blob, stratum_sizes};
+use super::cells::{CellStage, Space};
+use super::course::{Course, Measurement, Next};
+use super::default::Rest;
+use super::one_of;
+use super::rules::orthonormal;
+use super::values::ValueStage;
+use crate::error::Result;
+use crate::math::vector::dot;
+use crate::measure::{Side, box_sides};
+use crate::model::{Frame, Noisy, Spot};
+use crate::plan::Method;
+use crate::privacy::Sensitive;
+use crate::subspace::{Blob, Centre, Covariance, Texture, choose};
+use crate::tally::{Answer, ClippedMoments, MomentLayout, Work, assemble};
+
+/// Said where only the place of the cloud was found. It covers whatever else could be said of few rows.
+pub(super) const NO_DIRECTION: &str = "no direction of the data stands out of the privacy noise at this ε and number of \
+    rows: the output is little more than a cloud in about the right place";
+
+/// Second moments of rows that are clipped to a ball around the centre.
+pub(super) struct MomentStage {
+    pub centre: Centre,
+    pub spec: ClippedMoments,
+    pub rest: Rest,
+}
+
+impl Measurement for MomentStage {
+    fn work(&self) -> Work {
+        Work::Moments(self.spec.clone())
+    }
+
+    fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
+        let MomentStage { centre, spec, rest } = *self;
+        course.absorb_moments(answer, &centre, &spec, rest)
+    }
+}
+
+impl Course {
+    /// Clipped moments by the Wishart difference, then everything that follows from them for free.
+    fn absorb_moments(
+        &mut self,
+        answer: Sensitive<Answer>,
+        centre: &Centre,
+        spec: &ClippedMoments,
+        rest: Rest,
+    ) -> Result<Next> {
+        let layout = MomentLayout::new(spec.width(self.schema.width()), self.schema.strata());
+        let rows = self.rows;
+        let (gram, sizes) = answer.split(|answer| match answer {
+            Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
+            _ => (Vec::new(), Vec::new()),
+        });
+        let Rest { moments, marginals, measure, later, .. } = rest;
+        let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
+        let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
+        drop(noisy);
+        let units = centre.units();
+        if spec.plane.is_none() {
+            self.note_moments(&covariance, &units, spec.radius);
+        }
+        if self.plan.method == Method::Gaussian || measure.amount().is_zero() {
+            let blob = if self.plan.method == Method::Gaussian {
+                plain_blob(&covariance)
+            } else {
+                Blob::of(&covariance, &self.plan.tuning)
+            };
+            let origin = origin(&units, &covariance.offset, &[]);
+            let spectrum = (covariance.eigen.values, covariance.edge);
+            return self.finish_blob(&blob, origin, sizes, measure, spectrum);
+        }
+        let public = self.public_plane()?;
+        if let Some(plane) = &public {
+            covariance = covariance.lifted(plane);
+        }
+
+        let tuning = self.plan.tuning;
+        let sides = |k: usize| -> Vec<Side> {
+            let vectors = &covariance.eigen.vectors[..k];
+            let middles: Vec<f64> = vectors.iter().map(|v| dot(v, &covariance.offset)).collect();
+            let reaches: Vec<f64> = (0..k).map(|i| tuning.reach * deviation(&covariance, centre, i)).collect();
+            box_sides(&units, vectors, &middles, &reaches)
+        };
+        let allocation = self.allocation(&measure);
+        let choice = choose(&covariance, &tuning, self.plan.texture, &allocation, sides);
+        if !choice.found && public.is_none() {
+            self.receipt.remarks.push(NO_DIRECTION.to_string());
+        }
+        let k = match (self.plan.dimension, &public) {
+            (Some(k), _) => k,
+            (None, Some(plane)) => plane.len(),
+            (None, None) => choice.dimension,
+        };
+        self.receipt.dimension = Some(k);
+
+        let vectors = covariance.eigen.vectors[..k].to_vec();
+        let origin = origin(&units, &covariance.offset, &vectors);
+        let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning));
+        let strata = self.schema.strata();
+        let texture = match &blob {
+            Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),
+            None => Texture::default(),
+        };
+        let stratum_rows = if covariance.strata.is_empty() {
+            vec![rows as f64 / strata as f64; strata]
+        } else {
+            covariance.strata.iter().map(|stratum| stratum.rows).collect()
+        };
+        let sides = sides(k);
+        let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
+        let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
+        let means: Vec<f64> = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
+        let one_of = match &blob {
+            Some(_) => one_of::exclusive(&covariance, &means, &one_of::indicators(&self.schema)),
+            None => Vec::new(),
+        };
+        let ground = blob.clone().map(|blob| Ground {
+            blob,
+            offset: covariance.offset.clone(),
+            means,
+            noise: (covariance.mean_noise, covariance.diagonal_noise),
+            shares: covariance.stratum_shares(),
+            stratum_rows: (covariance.strata.iter())
+                .map(|stratum| Noisy { value: stratum.counted, noise: stratum.rows_noise })
+                .collect(),
+        });
+        let stage = CellStage {
+            partition,
+            charge: measure,
+            frame: Frame::Basis { origin, vectors, sides },
+            texture,
+            spot: Spot::Uniform,
+            spectrum: covariance.eigen.values.clone(),
+            edge: covariance.edge,
+            targets: Vec::new(),
+            one_of,
+            ground,
+            later: Some(later),
+        };
+        match stage.ground.as_ref().filter(|_| !marginals.amount().is_zero()) {
+            None => Ok(Next::ask(stage)),
+            Some(ground) => {
+                let spec = self.histograms(&ground.means, &ground.blob.variances());
+                if !spec.countable(strata) {
+                    return Ok(Next::ask(stage));
+                }
+                Ok(Next::ask(ValueStage { spec, charge: marginals, cells: stage }))
+            }
+        }
+    }
+
+    /// The public directions, made orthonormal, if there are any.
+    pub(super) fn public_plane(&self) -> Result<Option<Vec<Vec<f64>>>> {
+        self.plan.public_basis.as_deref().map(|given| orthonormal(given, self.schema.width())).transpose()
+    }
+}
+
+/// The standard deviation along direction i, for the box. A direction that does not clear the edge may still have up to
+/// about that much variance, but never more than the whole spread.
+fn deviation(covariance: &Covariance, centre: &Centre, i: usize) -> f64 {
+    let unknown = 0.5 * covariance.edge.min(centre.spread);
+    covariance.shrunk(i).max(unknown.min(centre.spread)).sqrt()
+}
+
+/// Where points of the measured plane are lifted from: the released centre, moved by the refined mean, but only across
+/// the plane; along it the measure itself knows where the rows are.
+pub(super) fn origin(centre: &[f64], offset: &[f64], vectors: &[Vec<f64>]) -> Vec<f64> {
+    let mut origin: Vec<f64> = centre.iter().zip(offset).map(|(c, o)| c + o).collect();
+    for v in vectors {
+        let along = dot(v, offset);
+        origin.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
+    }
+    origin
+}
