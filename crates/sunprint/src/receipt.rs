@@ -133,8 +133,16 @@ impl Receipt {
         self.stage("spread", shares.spread, whole, &on("discrete Laplace noise", "the total square"));
         self.stage("contrasts", shares.contrasts, whole, &on("cube mechanism", "clamped sums of strata"));
         self.stage("moments", shares.moments, whole, &on("Wishart-difference noise", "clipped moments"));
-        self.stage("marginals", shares.marginals, whole, &on("discrete Laplace noise", "the values of each column"));
-        self.stage("measure", shares.measure, whole, &on("discrete Laplace noise", "cell counts"));
+        // In the order in which they are spent: with few rows the strata are counted in the pass of their sums.
+        let (values, cells) =
+            (on("discrete Laplace noise", "the values of each column"), on("discrete Laplace noise", "cell counts"));
+        let mut both = [("marginals", shares.marginals, values), ("measure", shares.measure, cells)];
+        if shares.moments == 0 {
+            both.reverse();
+        }
+        for (name, share, what) in both {
+            self.stage(name, share, whole, &what);
+        }
         self.stage("labels", shares.labels, whole, &on("discrete Laplace noise", "strata in the leaves of a tree"));
         self.stage("sites", shares.sites, whole, &on("discrete Laplace noise", "the rows nearest to each site"));
     }

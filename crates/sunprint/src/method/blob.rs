@@ -4,6 +4,7 @@ use super::contrasts::ContrastStage;
 use super::course::{Course, Next};
 use super::default::Rest;
 use super::moments::NO_DIRECTION;
+use super::values::CategoryStage;
 use crate::error::Result;
 use crate::measure::{Consistency, Measure, StratumTree, TreeMeasure, consistent};
 use crate::model::{Frame, Release, Settle, Spot, StratumEvidence};
@@ -25,27 +26,30 @@ pub(super) fn plain_blob(covariance: &Covariance) -> Blob {
 }
 
 impl Course {
-    /// Ends the fit with a blob; `sizes` are the rows of strata, on which the measure's charge is spent if there is more
-    /// than one.
+    /// Ends the fit with a blob; `sizes` are the rows of strata, on which the first charge is spent if there is more than
+    /// one. The second one is for categories, as below.
     pub(super) fn finish_blob(
         &mut self,
         blob: &Blob,
         origin: Vec<f64>,
         sizes: Sensitive<Vec<u64>>,
-        charge: Charge,
+        charges: (Charge, Charge),
         spectrum: (Vec<f64>, f64),
     ) -> Result<Next> {
+        let (charge, categories) = charges;
         let measure = self.stratum_counts(sizes, charge)?;
-        self.blob_done(blob, origin, measure, spectrum)
+        self.blob_done(blob, origin, measure, spectrum, categories)
     }
 
-    /// The same once the rows of strata are known.
+    /// The same once the rows of strata are known. Categories are counted if there is a charge for that: means alone say
+    /// nothing of how often each comes.
     pub(super) fn blob_done(
         &mut self,
         blob: &Blob,
         origin: Vec<f64>,
         measure: Measure,
         spectrum: (Vec<f64>, f64),
+        categories: Charge,
     ) -> Result<Next> {
         let texture = Texture::of(blob, &[], &vec![0.0; origin.len()], self.schema.strata());
         self.receipt.dimension = Some(0);
@@ -55,7 +59,10 @@ impl Course {
         let (spot, settle) = (Spot::Uniform, Settle::default());
         let release =
             Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
-        self.done(release, &[], None, None)
+        if categories.amount().is_zero() {
+            return self.done(release, &[], None, None);
+        }
+        Ok(Next::ask(CategoryStage { spec: self.every_category(), charge: categories, release }))
     }
 
     /// How many rows each stratum has: a tree of strata alone, whose counts get the whole charge.
@@ -87,6 +94,6 @@ impl Course {
         self.receipt.remarks.push(NO_DIRECTION.to_string());
         let blob = self.round_blob(&centre, Vec::new());
         let spectrum = (Vec::new(), 0.0);
-        self.finish_blob(&blob, centre.units(), Sensitive::new(Vec::new()), rest.measure, spectrum)
+        self.finish_blob(&blob, centre.units(), Sensitive::new(Vec::new()), (rest.measure, rest.marginals), spectrum)
     }
 }

@@ -50,10 +50,10 @@ impl Course {
         rest: Rest,
     ) -> Result<Next> {
         let (d, strata) = (self.schema.width(), self.schema.strata());
-        let Rest { contrasts: charge, measure, .. } = rest;
+        let Rest { contrasts: charge, measure, marginals, .. } = rest;
         let heard = !charge.amount().is_zero();
         if heard && self.has_stratum_sums() {
-            return self.absorb_stratum_sums(answer, centre, spec, charge, measure);
+            return self.absorb_stratum_sums(answer, centre, spec, charge, (measure, marginals));
         }
         let codes = if heard { helmert(strata) } else { Vec::new() };
         let (sums, sizes) = answer.split(|answer| match answer {
@@ -71,7 +71,7 @@ impl Course {
             None => vec![vec![0.0; d]; strata],
         };
         let blob = self.round_blob(centre, shifts);
-        self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0))
+        self.blob_done(&blob, centre.units(), measure, (Vec::new(), 0.0), marginals)
     }
 
     /// Whether strata are summed by themselves: four or more of them.
@@ -91,7 +91,7 @@ impl Course {
         centre: &Centre,
         spec: &ClampedSums,
         charge: Charge,
-        measure: Charge,
+        (measure, marginals): (Charge, Charge),
     ) -> Result<Next> {
         let (d, strata, q) = (self.schema.width(), self.schema.strata(), f64::from(Q));
         let (sums, sizes) = answer.split(|answer| match answer {
@@ -129,7 +129,7 @@ impl Course {
         let told = |j: usize| (before[j] == Before::Open).then_some(units[j]);
         self.evidence.sums = Some(SumEvidence { means: (0..d).map(told).collect(), noise: all_noise });
         let blob = self.round_blob(&centre, shifts);
-        self.blob_done(&blob, units, measure, (Vec::new(), 0.0))
+        self.blob_done(&blob, units, measure, (Vec::new(), 0.0), marginals)
     }
 
     /// The strata's means from the contrasts: with orthogonal rows, the sums that add up to nothing are

@@ -70,7 +70,7 @@ impl Course {
             };
             let origin = origin(&units, &covariance.offset, &[]);
             let spectrum = (covariance.eigen.values, covariance.edge);
-            return self.finish_blob(&blob, origin, sizes, measure, spectrum);
+            return self.finish_blob(&blob, origin, sizes, (measure, marginals), spectrum);
         }
         let public = self.public_plane()?;
         if let Some(plane) = &public {

@@ -6,7 +6,7 @@ use super::noted::short;
 use super::weighed::{Counted, Known, weigh};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
-use crate::model::{Evidence, Noisy, Piece, StratumCounts, Target, ValueEvidence, Wanted};
+use crate::model::{Evidence, Noisy, Piece, Release, StratumCounts, Target, ValueEvidence, Wanted};
 use crate::plan::{CELLS, counted};
 use crate::privacy::{Charge, Sensitive};
 use crate::schema::{Block, Form};
@@ -94,7 +94,58 @@ impl Measurement for ValueStage {
     }
 }
 
+/// Where rows are few: the categories of every column of them, and nothing more.
+pub(super) struct CategoryStage {
+    pub spec: Marginals,
+    pub charge: Charge,
+    /// The model so far.
+    pub release: Release,
+}
+
+impl Measurement for CategoryStage {
+    fn work(&self) -> Work {
+        Work::Marginals(self.spec.clone())
+    }
+
+    fn is_last(&self) -> bool {
+        true
+    }
+
+    fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
+        let CategoryStage { spec, charge, release } = *self;
+        let counts = answer.map(|answer| match answer {
+            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
+            _ => Vec::new(),
+        });
+        let columns = spec.histograms.len() as u64;
+        let (counts, law) = course.kernel.histograms("marginals", counts, columns, charge)?.into_parts();
+        let (rows, strata) = (course.rows as f64, course.schema.strata());
+        let (mut rest, mut histograms) = (counts.as_slice(), spec.histograms.iter());
+        let mut targets = Vec::new();
+        for (number, block) in course.schema.blocks().into_iter().enumerate() {
+            let histogram = if block.form == Form::OneHot { histograms.next() } else { None };
+            let Some(histogram) = histogram else {
+                targets.push(Target::default());
+                continue;
+            };
+            let (mine, others) = rest.split_at(histogram.size(strata));
+            rest = others;
+            course.evidence.values.push(value_evidence(number, histogram, mine, law.deviation() / rows, rows));
+            let shares = course.evidence.categories(number, &course.schema);
+            targets.push(shares.map_or_else(Target::default, |shares| categories(&shares)));
+        }
+        course.done(release, &targets, None, None)
+    }
+}
+
 impl Course {
+    /// Every column of categories.
+    pub(super) fn every_category(&self) -> Marginals {
+        let hot =
+            |block: &Block| (block.form == Form::OneHot).then_some(Histogram::Hot { at: block.start, len: block.len });
+        Marginals { histograms: self.schema.blocks().iter().filter_map(hot).collect() }
+    }
+
     /// Counts as they were released, and what they say of the moments.
     fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64) {
         let (rows, strata) = (self.rows as f64, self.schema.strata());

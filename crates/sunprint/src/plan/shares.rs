@@ -195,7 +195,32 @@ impl Shares {
         Shares::from_parts(parts, sites)
     }
 
+    /// Means, and how often each category comes: of these the means say nothing.
     fn for_few_rows(facts: &Facts) -> Shares {
+        let means = Shares::of_means(facts);
+        let categories = (facts.width - facts.lines.min(facts.width)) as f64;
+        if categories == 0.0 || means.moments > 0 || categories as usize > MOST_COUNTS {
+            return means;
+        }
+        let wanted = categories / (GOOD_CATEGORIES * facts.rows as f64 * facts.epsilon);
+        let part = wanted.clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS);
+        let marginals = (part * Shares::WHOLE as f64).round() as u64;
+        // A stage that runs keeps a share.
+        let less =
+            |share: u64| if share == 0 { 0 } else { (share * (Shares::WHOLE - marginals) / Shares::WHOLE).max(1) };
+        let mut shares = Shares {
+            centre: less(means.centre),
+            spread: less(means.spread),
+            contrasts: less(means.contrasts),
+            measure: less(means.measure),
+            ..Shares::default()
+        };
+        let Shares { centre, spread, contrasts, measure, .. } = shares;
+        shares.marginals = Shares::WHOLE - centre - spread - contrasts - measure;
+        shares
+    }
+
+    fn of_means(facts: &Facts) -> Shares {
         let (strata, contrasts) = (facts.strata > 1, (2..=MOST_CONTRASTS).contains(&facts.strata));
         if sums_of_strata(facts.strata) {
             // The sums of strata say where the centre is, too.
@@ -302,7 +327,7 @@ impl Shares {
         let spent = (facts.lines > 0 || centre == 0 && spread == 0)
             && (facts.strata > 1 || contrasts == 0)
             && (facts.strata > 1 || measure == 0 || shape)
-            && (facts.columns > 0 && shape || marginals == 0)
+            && (facts.columns > 0 && shape || facts.lines < facts.width && moments == 0 || marginals == 0)
             && (facts.strata > 1 && shape || labels == 0)
             && (shape && facts.width <= WIDEST_SITES || sites == 0);
         if !spent {
