@@ -94,6 +94,20 @@ class Measures(unittest.TestCase):
         self.assertAlmostEqual(found["interval"], 4.302653 / math.sqrt(3), 5)
         self.assertIsNone(report.estimate([1.0])["interval"])
 
+    def test_percentiles_are_of_single_fits(self):
+        found = report.estimate([float(value) for value in range(11)])
+        self.assertEqual((found["p10"], found["p90"]), (1.0, 9.0))
+        self.assertEqual(report.estimate([3.0])["p90"], 3.0)
+        runs = [{"table": "a", "epsilon": 1.0, "method": "default", "seed": seed,
+                 "figures": {"w1_l2": 2.0 + seed, "floor_l2": 2.0, "ceiling_l2": 9.0, "logistic": 0.5 + seed / 10}}
+                for seed in range(3)]
+        runs.append({"table": "a", "epsilon": None, "method": "real", "seed": 0, "rows": 9, "figures": {}})
+        lines = report.markdown(report.cells(runs)).splitlines()
+        of_fits = next(line for line in lines if "default" in line)
+        titles, last = ([word.strip() for word in line.split("|")] for line in (lines[2], of_fits))
+        self.assertEqual(last[titles.index("p90")], "1.90")
+        self.assertTrue(last[titles.index("logistic")].endswith("p10 0.520"), last)
+
     def test_schemas_are_written_as_they_are_read(self):
         columns = [number("x", min=-1e-3), categorical("ä \"b\"", "\\", "", role="label")]
         rest = {"constraint": [{"rule": "x <= x"}]}
