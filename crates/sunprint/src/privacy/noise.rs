@@ -55,7 +55,7 @@ impl Law {
         Sampler::new(price, &moved, &moved, 1).map(|sampler| sampler.law())
     }
 
-    /// The noise in one of `width` sums, all of which a replaced row moves by at most `span`: see [`super::cube`].
+    /// The noise in one of `width` sums, all of which a replaced row moves by at most `span`: see `cube.rs`.
     pub fn of_cube(width: u64, span: u64, price: Price) -> Result<Law> {
         let Price { privacy, amount } = price;
         match privacy {
