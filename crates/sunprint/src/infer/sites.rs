@@ -101,7 +101,7 @@ pub(crate) fn factors(sites: &Sites, counts: &[f64], expected: &[f64], seen: &[f
         first += size;
         let sum = |of: &[f64]| of[range.clone()].iter().sum::<f64>();
         let noise = size as f64 * noise * noise;
-        Cell { counted: sum(counts), expected: sum(expected), noise, known: 1.0, seen: sum(seen) }
+        Cell { counted: sum(counts), expected: sum(expected), noise, known: 1.0, seen: sum(seen), sums: size as f64 }
     };
     let groups: Vec<Cell> = sizes.iter().map(group).collect();
     let known = hear::factors(&groups);
@@ -112,6 +112,7 @@ pub(crate) fn factors(sites: &Sites, counts: &[f64], expected: &[f64], seen: &[f
         noise: noise * noise,
         known,
         seen: seen[i],
+        sums: 1.0,
     };
     hear::factors(&of_group.enumerate().map(cell).collect::<Vec<_>>())
 }

@@ -53,8 +53,8 @@ impl Course {
     ) -> (Release, Vec<Target>) {
         let width = self.schema.width();
         // Numbers that are only clamped are not bent.
-        let bent = targets.iter().any(|target| target.all.is_some());
-        if let Some(ground) = ground.filter(|_| bent && width <= WIDEST) {
+        let bent = targets.iter().any(Target::measured);
+        if let Some(ground) = ground.filter(|_| bent && std::env::var("LAB_NOATTUNE").is_err() && width <= WIDEST) {
             release = self.nearest_to(ground, release, frame, targets);
         }
         let targets = calibrate(&mut release, &self.schema, targets, 1);

@@ -162,7 +162,7 @@ impl Course {
         let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             // Where values are counted, these say where the means are.
-            let counted = targets.iter().any(|target| target.all.is_some());
+            let counted = targets.iter().any(Target::measured);
             let known = ground.filter(|_| !counted).map(|ground| Known { means: &ground.means, noise: ground.noise.0 });
             balance(&mut release, self.schema.width(), known);
         }

@@ -3,10 +3,9 @@
 use super::cells::CellStage;
 use super::course::{Course, Measurement, Next};
 use super::noted::short;
-use super::weighed::{Counted, Known, weigh};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
-use crate::model::{Evidence, Noisy, Piece, StratumCounts, Target, ValueEvidence, Wanted};
+use crate::model::{ColumnMoments, Evidence, Noisy, Piece, Target, ValueCounts, ValueEvidence, Wanted};
 use crate::plan::{CELLS, counted};
 use crate::privacy::{Charge, Sensitive};
 use crate::schema::{Block, Form};
@@ -20,9 +19,6 @@ const MOST_VALUES: u64 = 40;
 const REACH: f64 = 4.0;
 /// Twice as far so often is beyond every bound: the least reach is 16 codes, and 16 · 2¹² = 65,536.
 const DOUBLINGS: u32 = 13;
-/// Where more of the values are missing, the moments say too little of the others.
-const MOST_ABSENT: f64 = 0.5;
-
 /// The values of columns, one histogram for each.
 pub(super) struct ValueStage {
     pub spec: Marginals,
@@ -83,12 +79,16 @@ impl Measurement for ValueStage {
             let Some(histogram) = histograms.next() else { continue };
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
-            let counts = Counts { histogram, values: course.values_of(&block), counts: mine, noise, rows };
-            let target = match course.evidence.categories(number, schema) {
-                Some(shares) if block.form == Form::OneHot => categories(&shares),
-                _ => target(&counts, known(&course.evidence, block.start)),
-            };
-            cells.targets.push(target);
+            cells.targets.push(match (course.evidence.categories(number, schema), histogram) {
+                (Some(shares), Histogram::Hot { .. }) => categories(&shares),
+                (_, Histogram::Line { edges, .. }) => {
+                    let pieces = pieces(edges, course.values_of(&block));
+                    let counts = mine.iter().map(|&count| count as f64).collect();
+                    let counted = ValueCounts { pieces, counts, noise, rows, known: known(&course.evidence, block.start) };
+                    Target { counted: Some(counted), ..Target::default() }
+                }
+                _ => Target::default(),
+            });
         }
         Ok(Next::ask(cells))
     }
@@ -144,17 +144,6 @@ fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
     edges
 }
 
-/// Noisy counts of one column, and what they are counts of.
-#[derive(Clone, Copy)]
-struct Counts<'a, T> {
-    histogram: &'a Histogram,
-    values: Option<u64>,
-    counts: &'a [T],
-    noise: f64,
-    /// The rows that were counted.
-    rows: f64,
-}
-
 /// What the shares of categories ask of the rows. How they go with strata is left to the model, which has it from the
 /// moments.
 fn categories(shares: &[Noisy]) -> Target {
@@ -164,41 +153,15 @@ fn categories(shares: &[Noisy]) -> Target {
     Target { all: Some(wanted), ..Target::default() }
 }
 
-/// What noisy counts ask of the rows of one column of numbers, all together and stratum by stratum.
-fn target(counts: &Counts<i64>, known: Option<Known>) -> Target {
-    let Counts { histogram, values, counts, noise, rows } = *counts;
-    let cells = histogram.cells();
-    let mut all = vec![0.0; cells];
-    for stratum in counts.chunks_exact(cells) {
-        all.iter_mut().zip(stratum).for_each(|(sum, &count)| *sum += count as f64);
-    }
-    let strata = counts.len() / cells;
-    let noise_of_all = noise * (strata as f64).sqrt();
-    let all = wanted(&Counts { histogram, values, counts: &all, noise: noise_of_all, rows }, known);
-    let counted =
-        (strata > 1).then(|| StratumCounts { counts: counts.iter().map(|&count| count as f64).collect(), noise });
-    Target { all: Some(all), strata: Vec::new(), counted }
-}
-
 /// What sums and moments say of a coordinate.
-fn known(evidence: &Evidence, at: usize) -> Option<Known> {
+fn known(evidence: &Evidence, at: usize) -> Option<ColumnMoments> {
     let (mean, variance) = (evidence.moment_mean(at)?, evidence.variance(at)?);
-    let summed = evidence.sum_mean(at);
-    Some(Known { mean: mean.value, mean_noise: mean.noise, summed, variance: Some((variance.value, variance.noise)) })
+    let (summed, variance) = (evidence.sum_mean(at), Some((variance.value, variance.noise)));
+    Some(ColumnMoments { mean: mean.value, mean_noise: mean.noise, summed, variance })
 }
 
-/// Noisy counts as shares that are not negative and add up to one: the likeliest, given also what is known of mean and
-/// variance, which is known better than from the counts ([`weigh`]).
-fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
-    let Counts { histogram, values, counts, noise, rows } = *counts;
-    let Histogram::Line { edges, absence, .. } = histogram else {
-        return Wanted { pieces: Vec::new(), absent: 0.0 };
-    };
-    let absent = if *absence { (counts[counts.len() - 1] / rows.max(1.0)).clamp(0.0, 1.0) } else { 0.0 };
-    if absent >= 1.0 {
-        // Where everything is missing there is nothing to say of the values.
-        return Wanted { pieces: Vec::new(), absent };
-    }
+/// The cells of a column of numbers: each of its few values, or both bounds and what lies between the edges.
+fn pieces(edges: &[u16], values: Option<u64>) -> Vec<Piece> {
     let unit = |code: u16| f64::from(code) / f64::from(Q);
     let piece = |i: usize| {
         let (low, high) = match values {
@@ -209,9 +172,5 @@ fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
         };
         Piece { low, high, share: 0.0 }
     };
-    let mut pieces: Vec<Piece> = (0..=edges.len()).map(piece).collect();
-    let counted = Counted { counts: &counts[..=edges.len()], noise, rows: rows.max(1.0) * (1.0 - absent) };
-    let known = known.filter(|_| absent <= MOST_ABSENT).map(|known| known.of_present(absent));
-    weigh(&mut pieces, &counted, known.as_ref());
-    Wanted { pieces, absent }
+    (0..=edges.len()).map(piece).collect()
 }

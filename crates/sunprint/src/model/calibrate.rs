@@ -6,7 +6,8 @@
 
 use super::curve::{Curve, Limit};
 use super::settle::{Absent, HOT_UNIT, Settle, Settling, heaviest};
-use super::{Draw, Release, tree};
+use super::weigh::ColumnMoments;
+use super::{Draw, Release};
 use crate::math::rounding::nearest_shares;
 use crate::schema::{Block, Form, Schema};
 
@@ -17,18 +18,30 @@ pub struct Target {
     pub all: Option<Wanted>,
     /// Of the rows of each stratum, where that was measured well enough; empty where it was not at all.
     pub strata: Vec<Option<Wanted>>,
-    /// Counts of the strata's values that are to be heard.
-    pub counted: Option<StratumCounts>,
+    /// Counts of values that are to be heard.
+    pub counted: Option<ValueCounts>,
 }
 
-/// Noisy counts of the values of a line, cell by cell for one stratum after the other; the last cell is of missing values,
-/// if there may be some.
+impl Target {
+    /// Whether anything was measured.
+    pub fn measured(&self) -> bool {
+        self.all.is_some() || self.counted.is_some()
+    }
+}
+
+/// Noisy counts of the values of a line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StratumCounts {
-    /// The counts.
+pub(crate) struct ValueCounts {
+    /// The cells, but for that of missing values.
+    pub pieces: Vec<Piece>,
+    /// The counts, cell by cell for one stratum after the other; the last cell is of missing values, if there may be some.
     pub counts: Vec<f64>,
     /// The deviation of the noise in each.
     pub noise: f64,
+    /// The rows that were counted.
+    pub rows: f64,
+    /// What is known of the column beside its counts.
+    pub known: Option<ColumnMoments>,
 }
 
 /// How often which values are wanted.
@@ -69,7 +82,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
     let wanted = blocks.iter().zip(targets).any(|(block, target)| {
-        target.all.is_some() || block.absence || block.form == Form::OneHot || two_valued(block.column)
+        target.measured() || block.absence || block.form == Form::OneHot || two_valued(block.column)
     });
     if !wanted {
         return targets.to_vec();
@@ -77,7 +90,8 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     let trial = Trial::of(release, schema.width(), fewer);
     let one_of = &release.settle.one_of;
     let together = |block: &Block| one_of.iter().any(|one_of| one_of.at.contains(&block.start));
-    let complete = |(block, target): (&Block, &Target)| {
+    let mut heard = trial.heard(&blocks, targets);
+    let complete = |(number, (block, target)): (usize, (&Block, &Target))| {
         if together(block) {
             return Target::default();
         }
@@ -87,12 +101,12 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
             Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start, rows)),
             _ => None,
         };
-        let measured = target.all.is_some();
+        let measured = target.measured();
         if !measured {
             target.all = said(None);
         }
-        if let (Some(all), Some(counted)) = (&target.all, target.counted.take()) {
-            target.strata = trial.heard(all, &counted, block);
+        if let Some(values) = heard[number].take() {
+            target = values;
         } else if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
             target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
         }
@@ -104,7 +118,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
         target
     };
     let alternatives = one_of.iter().map(|one_of| trial.alternatives(one_of));
-    let targets: Vec<Target> = blocks.iter().zip(targets).map(complete).chain(alternatives).collect();
+    let targets: Vec<Target> = blocks.iter().zip(targets).enumerate().map(complete).chain(alternatives).collect();
     trial.settle(release, schema, &targets);
     targets
 }
@@ -153,56 +167,6 @@ impl Trial {
         trial
     }
 
-    /// What is wanted of the values of each stratum: what the model expects of it if values come as often as in all rows,
-    /// corrected by the stratum's own counts as far as they can be heard, from the halves of the column down to its cells.
-    /// What only noise tells apart nobody should be able to tell apart: a cell that a stratum cannot say anything about is
-    /// as full as the model says.
-    fn heard(&self, all: &Wanted, counted: &StratumCounts, block: &Block) -> Vec<Option<Wanted>> {
-        let (pieces, strata) = (all.pieces.len(), self.members.len());
-        let cells = pieces + usize::from(block.absence);
-        if pieces == 0 || counted.counts.len() != cells * strata {
-            return Vec::new();
-        }
-        let absent = block.absence.then(|| Absent { at: block.start + block.len, above: Vec::new(), tied: Vec::new() });
-        let (limit, present) = self.present(absent.as_ref(), all.absent, &self.everyone);
-        let sorted = self.sorted(block.start, &present);
-        let ends: Vec<f64> = (all.pieces.iter())
-            .scan(0.0, |sum, piece| {
-                *sum += piece.share;
-                Some(*sum)
-            })
-            .collect();
-        // The middle of the rows that have the same number.
-        let part = |x: f64| {
-            let below = sorted.partition_point(|&y| y < x) + sorted.partition_point(|&y| y <= x);
-            0.5 * below as f64 / sorted.len().max(1) as f64
-        };
-        let cell = |row: usize| {
-            if absent.as_ref().is_some_and(|absent| self.at(row, absent.at) > limit.above) {
-                return pieces;
-            }
-            let part = part(self.at(row, block.start)) * ends[pieces - 1];
-            ends.partition_point(|&end| end < part).min(pieces - 1)
-        };
-        let mut seen = vec![0.0; cells * strata];
-        for (s, members) in self.members.iter().enumerate() {
-            members.iter().for_each(|&row| seen[s * cells + cell(row)] += 1.0);
-        }
-        let rows = |s: usize| counted.counts[s * cells..(s + 1) * cells].iter().sum::<f64>().max(1.0);
-        let one: Vec<f64> = (0..strata).map(|s| rows(s) / self.members[s].len().max(1) as f64).collect();
-        let expected: Vec<f64> = seen.iter().enumerate().map(|(at, seen)| seen * one[at / cells]).collect();
-        let factors = tree::factors(&tree::of_line(cells), &counted.counts, &expected, &seen, counted.noise);
-        let own = |(factors, expected): (&[f64], &[f64])| {
-            let rows: Vec<f64> = factors.iter().zip(expected).map(|(factor, rows)| factor * rows).collect();
-            let (here, gone) = rows.split_at(pieces);
-            let (present, gone) = (here.iter().sum::<f64>(), gone.iter().sum::<f64>());
-            let piece = |(piece, rows): (&Piece, &f64)| Piece { share: rows / present, ..*piece };
-            let pieces = all.pieces.iter().zip(here).map(piece).collect();
-            (present > 0.0).then(|| Wanted { pieces, absent: gone / (present + gone) })
-        };
-        factors.chunks_exact(cells).zip(expected.chunks_exact(cells)).map(own).collect()
-    }
-
     /// Sets how blocks are settled.
     fn settle(&self, release: &mut Release, schema: &Schema, targets: &[Target]) {
         let mut settle = Settle::plain(schema, std::mem::take(&mut release.settle.one_of));
@@ -217,13 +181,13 @@ impl Trial {
     }
 
     /// Some rows in the order of a coordinate.
-    fn sorted(&self, column: usize, rows: &[usize]) -> Vec<f64> {
+    pub(super) fn sorted(&self, column: usize, rows: &[usize]) -> Vec<f64> {
         let mut drawn: Vec<f64> = rows.iter().map(|&row| self.at(row, column)).collect();
         drawn.sort_unstable_by(f64::total_cmp);
         drawn
     }
 
-    fn at(&self, row: usize, column: usize) -> f64 {
+    pub(super) fn at(&self, row: usize, column: usize) -> f64 {
         self.units[row * self.width + column]
     }
 
@@ -324,7 +288,7 @@ impl Trial {
 
     /// When a value is missing so that a part of these rows is, and the rows in which it is not: of those that stand at the
     /// limit itself as many as it takes, one as well as another.
-    fn present(&self, absent: Option<&Absent>, part: f64, rows: &[usize]) -> (Limit, Vec<usize>) {
+    pub(super) fn present(&self, absent: Option<&Absent>, part: f64, rows: &[usize]) -> (Limit, Vec<usize>) {
         let Some(absent) = absent else { return (Limit::NEVER, rows.to_vec()) };
         let limit = Limit::of(&self.sorted(absent.at, rows), part);
         let mut tied = 0.0;

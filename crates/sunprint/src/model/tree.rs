@@ -36,50 +36,97 @@ impl Sum {
 
     /// What is to be heard, if `known` is known of it.
     fn cell(self, noise: f64, known: f64) -> Cell {
-        let noise = self.leaves * noise * noise;
-        Cell { counted: self.counted, expected: self.expected, noise, known, seen: self.tried }
+        Cell { counted: self.counted, expected: self.expected, noise, known, seen: self.tried, sums: self.leaves }
     }
 }
 
-/// The factor by which a stratum should have more or fewer rows in each leaf than the model expects. All lists are leaf by
-/// leaf for one stratum after the other; `tried` says how many rows of a trial `expected` comes from.
+/// Counts of the leaves of a tree. All lists are leaf by leaf for one stratum after the other.
+pub(crate) struct Counted<'a> {
+    pub forks: &'a Forks,
+    pub counts: &'a [f64],
+    pub expected: &'a [f64],
+    /// How many rows of a trial `expected` comes from.
+    pub tried: &'a [f64],
+    /// The deviation of the noise in each count.
+    pub noise: f64,
+    /// Whether the counts of a stratum were moved so that they add up to a sum that is known. Then the noise of l out of L
+    /// of them has the variance `l (1 − l/L) σ²` instead of `l σ²`.
+    pub levelled: bool,
+}
+
+/// The factor by which a stratum should have more or fewer rows in each leaf than the model expects.
 pub(crate) fn factors(forks: &Forks, counts: &[f64], expected: &[f64], tried: &[f64], noise: f64) -> Vec<f64> {
-    let leaves = forks.leaves();
-    let strata = counts.len() / leaves;
-    let trees: Vec<Vec<Sum>> = (0..strata)
-        .map(|s| {
-            let leaf = |l: usize| {
-                let at = s * leaves + l;
-                Sum { counted: counts[at], expected: expected[at], tried: tried[at], leaves: 1.0 }
-            };
-            sums(forks, leaf)
-        })
-        .collect();
-    let mut weights = vec![1.0; counts.len()];
-    // The forks of one depth, each with the factor that every stratum has behind it.
-    let mut depth: Vec<(usize, Vec<f64>)> = Vec::new();
-    if leaves > 1 {
-        depth.push((0, vec![1.0; strata]));
-    }
+    factors_of_all(&[Counted { forks, counts, expected, tried, noise, levelled: false }]).pop().unwrap_or_default()
+}
+
+/// The same for several trees, which are heard together: one of them alone would say too little of ρ.
+pub(crate) fn factors_of_all(trees: &[Counted]) -> Vec<Vec<f64>> {
+    let sums: Vec<Vec<Vec<Sum>>> = trees.iter().map(Counted::sums).collect();
+    let mut weights: Vec<Vec<f64>> = trees.iter().map(|tree| vec![1.0; tree.counts.len()]).collect();
+    // The forks of one depth of all trees, each with the factor that every stratum has behind it.
+    let root = |(t, tree): (usize, &Counted)| (tree.forks.leaves() > 1).then(|| (t, 0, vec![1.0; tree.strata()]));
+    let mut depth: Vec<(usize, usize, Vec<f64>)> = trees.iter().enumerate().filter_map(root).collect();
     while !depth.is_empty() {
-        let ways: Vec<(i32, &Vec<f64>)> = (depth.iter())
-            .flat_map(|(fork, known)| [forks.forks[*fork].below, forks.forks[*fork].above].map(|way| (way, known)))
+        let ways: Vec<(usize, i32, &Vec<f64>)> = (depth.iter())
+            .flat_map(|(t, fork, known)| {
+                let fork = trees[*t].forks.forks[*fork];
+                [fork.below, fork.above].map(|way| (*t, way, known))
+            })
             .collect();
-        let cell = |(way, known): &(i32, &Vec<f64>)| -> Vec<Cell> {
-            let of = |(tree, known): (&Vec<Sum>, &f64)| tree[place(forks, *way)].cell(noise, *known);
-            trees.iter().zip(*known).map(of).collect()
+        let cells = |(t, way, known): &(usize, i32, &Vec<f64>)| -> Vec<Cell> {
+            let at = place(trees[*t].forks, *way);
+            sums[*t].iter().zip(*known).map(|(sums, known)| sums[at].cell(trees[*t].variance(sums[at].leaves), *known)).collect()
         };
-        let heard = hear::factors(&ways.iter().flat_map(cell).collect::<Vec<_>>());
+        let cc = ways.iter().flat_map(cells).collect::<Vec<_>>();
+        let heard = hear::factors(&cc);
+        if std::env::var("LAB_P").is_ok() {
+            let n = cc.len() as f64;
+            let z2 = cc.iter().map(|c| (c.counted - c.known * c.expected).powi(2) / (c.noise + c.known * c.expected)).sum::<f64>() / n;
+            let moved = (cc.iter().zip(&heard).map(|(c, h)| ((h - c.known) * c.expected).powi(2)).sum::<f64>() / cc.iter().map(|c| c.expected * c.expected).sum::<f64>()).sqrt();
+            let nz = (cc.iter().map(|c| c.noise).sum::<f64>() / cc.iter().map(|c| c.expected * c.expected).sum::<f64>()).sqrt();
+            eprintln!("trees {} strata {} cells {} z2 {:.2} moved {:.3} noise {:.3}", trees.len(), sums[0].len(), cc.len(), z2, moved, nz);
+        }
+        let mut rest = heard.as_slice();
         let mut next = Vec::new();
-        for ((way, _), found) in ways.iter().zip(heard.chunks_exact(strata)) {
+        for (t, way, known) in &ways {
+            let (found, others) = rest.split_at(known.len());
+            rest = others;
             match usize::try_from(*way) {
-                Ok(fork) => next.push((fork, found.to_vec())),
-                Err(_) => found.iter().enumerate().for_each(|(s, &w)| weights[s * leaves + leaf(*way)] = w),
+                Ok(fork) => next.push((*t, fork, found.to_vec())),
+                Err(_) => {
+                    let leaves = trees[*t].forks.leaves();
+                    found.iter().enumerate().for_each(|(s, &w)| weights[*t][s * leaves + leaf(*way)] = w);
+                }
             }
         }
         depth = next;
     }
     weights
+}
+
+impl Counted<'_> {
+    /// Of the noise in the sum of some leaves.
+    fn variance(&self, leaves: f64) -> f64 {
+        let left = if self.levelled { 1.0 - leaves / self.forks.leaves() as f64 } else { 1.0 };
+        leaves * left * self.noise * self.noise
+    }
+
+    fn strata(&self) -> usize {
+        self.counts.len() / self.forks.leaves()
+    }
+
+    /// The sums of all forks, then of all leaves, for every stratum.
+    fn sums(&self) -> Vec<Vec<Sum>> {
+        let leaves = self.forks.leaves();
+        let of = |s: usize| {
+            let leaf = |l: usize| {
+                let at = s * leaves + l;
+                Sum { counted: self.counts[at], expected: self.expected[at], tried: self.tried[at], leaves: 1.0 }
+            };
+            sums(self.forks, leaf)
+        };
+        (0..self.strata()).map(of).collect()
+    }
 }
 
 /// A tree over cells that stand in an order: every fork has half of them on either side.

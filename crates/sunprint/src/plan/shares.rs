@@ -104,7 +104,7 @@ const GOOD: (f64, f64) = (0.025, 0.1);
 /// The part of the rows that may have another category, on average over the columns of categories.
 const GOOD_CATEGORIES: f64 = 0.016;
 /// The error of a histogram of all rows from which on it does not pay.
-const POOR: f64 = 0.03;
+const POOR: f64 = 0.2;
 /// Histograms get at least and at most this, where they get anything.
 const LEAST_FOR_MARGINALS: f64 = 0.1;
 const MOST_FOR_MARGINALS: f64 = 0.3;
@@ -220,14 +220,14 @@ impl Shares {
         let needed =
             |rows: f64, good: f64| 2.0 * facts.columns as f64 * f64::from(CELLS).sqrt() / (good * rows * facts.epsilon);
         let rows = facts.rows as f64;
-        if facts.columns == 0 || needed(rows, POOR) > MOST_FOR_MARGINALS {
+        if facts.columns == 0 || needed(rows, std::env::var("LAB_POOR").ok().and_then(|x| x.parse().ok()).unwrap_or(POOR)) > MOST_FOR_MARGINALS {
             return 0.0;
         }
         let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
         let (listed, values) = (facts.listed.0.max(1) as f64, facts.listed.1 as f64);
         let of_categories = facts.columns as f64 * (values / listed) / (GOOD_CATEGORIES * rows * facts.epsilon);
         // With very many rows less would do for the large strata, but not for the small ones.
-        needed(rows, GOOD.0).max(of_strata).max(of_categories).clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS)
+        needed(rows, GOOD.0).max(of_strata).max(of_categories).clamp(LEAST_FOR_MARGINALS, std::env::var("LAB_M").ok().and_then(|x| x.parse().ok()).unwrap_or(MOST_FOR_MARGINALS))
     }
 
     /// The part of the budget for labels: what makes a good number of leaves, within limits, and nothing if they would be
