@@ -27,9 +27,6 @@ pub struct Question {
     pub lines: usize,
     /// Columns whose values can be counted one by one: all but those that split the table, and angles.
     pub columns: usize,
-    /// Those of them that are categories, and how many categories these have together.
-    #[serde(skip)]
-    pub listed: (usize, usize),
     /// Columns of categories without an order: those of the other coordinates.
     pub categories: usize,
     /// Strata.
@@ -94,25 +91,15 @@ const SMALLEST_EPSILON: f64 = 1e-4;
 impl Question {
     /// About a table with this schema.
     pub fn new(schema: &Schema, rows: u64, epsilon: f64, delta: Option<f64>) -> Question {
-        let Facts { rows, width, lines, columns, listed, strata, .. } = Facts::of(schema, rows.max(1), epsilon);
+        let Facts { rows, width, lines, columns, strata, .. } = Facts::of(schema, rows.max(1), epsilon);
         let categories = schema.blocks().iter().filter(|block| block.form == Form::OneHot).count();
-        Question {
-            rows,
-            width: width.max(1),
-            lines,
-            columns,
-            listed,
-            categories,
-            strata: strata.max(1),
-            epsilon,
-            delta,
-        }
+        Question { rows, width: width.max(1), lines, columns, categories, strata: strata.max(1), epsilon, delta }
     }
 
     /// What the shares depend on.
     pub(crate) fn facts(&self) -> Facts {
-        let Question { rows, width, lines, columns, listed, strata, epsilon, .. } = *self;
-        Facts { rows, width, lines, columns, listed, strata, epsilon }
+        let Question { rows, width, lines, columns, strata, epsilon, .. } = *self;
+        Facts { rows, width, lines, columns, strata, epsilon }
     }
 
     /// What can be expected.

@@ -16,6 +16,7 @@ mod settle;
 mod sieve;
 pub(crate) mod tree;
 mod verify;
+mod weighed;
 
 use crate::measure::{Measure, Side};
 use crate::receipt::Receipt;
@@ -26,18 +27,19 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::correlations;
 pub(crate) use balance::{Known, balance};
-pub(crate) use calibrate::{Piece, StratumCounts, Target, Wanted, calibrate, recalibrate};
+pub(crate) use calibrate::{Piece, Target, Wanted, calibrate, recalibrate};
 pub use constraints::Constraints;
 pub use curve::Curve;
 pub use draw::{BLOCK, Draw};
+pub(crate) use evidence::MOST_COVARIANCES;
 pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence, SumEvidence, ValueEvidence};
-pub(crate) use evidence::{EXPLAINED, MOST_COVARIANCES};
 pub use file::MOST_BYTES;
 pub(crate) use grow::grow;
 pub(crate) use pool::Pool;
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
 pub(crate) use verify::verify;
+pub(crate) use weighed::{ColumnMoments, ValueCounts};
 
 /// A finished release.
 #[derive(Clone, Debug)]

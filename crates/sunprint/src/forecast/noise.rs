@@ -150,10 +150,10 @@ fn contrast_noise(question: &Question, shares: &Shares, centre: &Centre) -> f64 
 }
 
 /// The error of a column's distribution function: `b √B/n`, where the counts of B cells have Laplace noise of scale b, or
-/// Gaussian noise as wide as that, `σ = √2 b`. Each stratum is counted on its own.
+/// Gaussian noise as wide as that, `σ = √2 b`.
 fn distribution_noise(question: &Question, shares: &Shares) -> f64 {
     let law = Law::of_histograms(question.columns as u64, price(question, shares.marginals));
-    let cells = f64::from(CELLS) * question.strata as f64;
+    let cells = f64::from(CELLS);
     (deviation(law) * (0.5 * cells).sqrt() / question.rows as f64).min(1.0)
 }
 

@@ -31,6 +31,8 @@ pub struct Told {
 
 /// Steps of Newton's method; it ends long before.
 const STEPS: usize = 200;
+/// Halvings of a step that goes too far.
+const HALVINGS: usize = 30;
 /// The gap between objective and dual at which it ends.
 const GAP: f64 = 1e-14;
 /// No sum weighs more against the shares than this: one without any noise is met to a ten-thousandth of that of a share.
@@ -44,20 +46,7 @@ pub fn likeliest(counted: &[f64], noise: f64, told: &[Told]) -> Vec<f64> {
         if at.gap() <= GAP {
             break;
         }
-        let step = problem.step(&at);
-        let mut length = 1.0;
-        let next = loop {
-            let moved = at.prices.iter().zip(&step).map(|(price, step)| price + length * step).collect();
-            let next = problem.point(moved);
-            if next.dual > at.dual {
-                break Some(next);
-            }
-            length *= 0.5;
-            if length < 1e-9 {
-                break None;
-            }
-        };
-        let Some(next) = next else { break };
+        let Some(next) = problem.risen(&at, &problem.step(&at)) else { break };
         at = next;
     }
     // Large prices leave rounding errors in the sum.
@@ -85,6 +74,10 @@ impl Point {
     fn gap(&self) -> f64 {
         self.objective - self.dual
     }
+
+    fn slope(&self) -> f64 {
+        dot(&self.gradient, &self.gradient).sqrt()
+    }
 }
 
 impl Problem<'_> {
@@ -108,6 +101,28 @@ impl Problem<'_> {
             gradient.push(off - price / weight);
         }
         Point { prices, shares, gradient, dual, objective }
+    }
+
+    /// The dual along a step: the whole of it where it still rises there, else where it is highest, by halving. D is
+    /// concave with kinks in its slope, so shorter and shorter tries alone could creep along a kink.
+    fn risen(&self, at: &Point, step: &[f64]) -> Option<Point> {
+        let along =
+            |length: f64| self.point(at.prices.iter().zip(step).map(|(price, step)| price + length * step).collect());
+        let (mut low, mut high, mut length, mut best) = (0.0, 1.0, 1.0, None);
+        for _ in 0..HALVINGS {
+            let next = along(length);
+            let rises = dot(&next.gradient, step) >= 0.0;
+            if next.dual > best.as_ref().map_or(at.dual, |best: &Point| best.dual) {
+                best = Some(next);
+            }
+            if rises && length == 1.0 {
+                break;
+            }
+            *(if rises { &mut low } else { &mut high }) = length;
+            length = 0.5 * (low + high);
+        }
+        // At the top the dual is flat to its rounding, and only the slope still tells.
+        best.or_else(|| Some(along(1.0)).filter(|next| next.slope() < 0.5 * at.slope()))
     }
 
     /// Newton's step: among the shares that are not at nothing, all move together but for their mean.

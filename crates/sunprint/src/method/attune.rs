@@ -53,7 +53,7 @@ impl Course {
     ) -> (Release, Vec<Target>) {
         let width = self.schema.width();
         // Numbers that are only clamped are not bent.
-        let bent = targets.iter().any(|target| target.all.is_some());
+        let bent = targets.iter().any(Target::measured);
         if let Some(ground) = ground.filter(|_| bent && width <= WIDEST) {
             release = self.nearest_to(ground, release, frame, targets);
         }

@@ -1,7 +1,7 @@
 //! The last pass of every method: counts in the cells of a tree (PMM) or of a lattice (PSMM).
 
 use super::attune::Ground;
-use super::course::{Ahead, Course, Measurement, Next};
+use super::course::{Ahead, Course, Measurement, Next, counts_of};
 use super::default::Later;
 use super::mechanism::whole_allocation;
 use super::moments::NO_DIRECTION;
@@ -115,10 +115,7 @@ impl Measurement for CellStage {
     ) -> Result<Next> {
         let CellStage { charge, partition, frame, texture, spot, spectrum, edge, targets, one_of, ground, later } =
             *self;
-        let leaves = answer.map(|answer| match answer {
-            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
-            _ => Vec::new(),
-        });
+        let leaves = counts_of(answer);
         let rows = course.rows;
         let (mut measure, noise) = match partition {
             Partition::Tree { cells, tree, consistency } => {
@@ -162,7 +159,7 @@ impl Course {
         let frame = release.frame.clone();
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
             // Where values are counted, these say where the means are.
-            let counted = targets.iter().any(|target| target.all.is_some());
+            let counted = targets.iter().any(Target::measured);
             let known = ground.filter(|_| !counted).map(|ground| Known { means: &ground.means, noise: ground.noise.0 });
             balance(&mut release, self.schema.width(), known);
         }

@@ -5,7 +5,7 @@
 //! the leaves of a tree of questions that tells strata apart, stratum by stratum, and, where rows are many, the nearest of
 //! many sites. Each is one histogram.
 
-use super::course::{Course, Measurement, Next};
+use super::course::{Course, Measurement, Next, counts_of};
 use super::default::Later;
 use crate::error::Result;
 use crate::infer::correct::{Counted, correct};
@@ -49,10 +49,7 @@ impl Measurement for CountStage {
     /// Noisy counts, by which the model is corrected. Every row is in exactly one cell: one histogram.
     fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
         let CountStage { name, histogram, charge, sites, mut model } = *self;
-        let counts = answer.map(|answer| match answer {
-            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
-            _ => Vec::new(),
-        });
+        let counts = counts_of(answer);
         let (counts, law) = course.kernel.histograms(name, counts, 1, charge)?.into_parts();
         let counts = counts.iter().map(|&count| count as f64).collect();
         model.counted.push(Counted { histogram, counts, noise: law.deviation() });

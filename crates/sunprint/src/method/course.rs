@@ -58,6 +58,14 @@ impl Next {
     }
 }
 
+/// The counts in an answer. Still secret. An answer of another kind cannot come: the protocol compares passes first.
+pub(super) fn counts_of(answer: Sensitive<Answer>) -> Sensitive<Vec<u64>> {
+    answer.map(|answer| match answer {
+        Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
+        _ => Vec::new(),
+    })
+}
+
 /// What the search for the nearest measure will take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ahead {

@@ -19,7 +19,6 @@ mod paper;
 mod rules;
 mod sums;
 mod values;
-mod weighed;
 
 use crate::error::Result;
 use crate::plan::Method;

@@ -1,12 +1,11 @@
 //! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
 
 use super::cells::CellStage;
-use super::course::{Course, Measurement, Next};
+use super::course::{Course, Measurement, Next, counts_of};
 use super::noted::short;
-use super::weighed::{Counted, Known, weigh};
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
-use crate::model::{Evidence, Noisy, Piece, Release, StratumCounts, Target, ValueEvidence, Wanted};
+use crate::model::{ColumnMoments, Evidence, Noisy, Piece, Release, Target, ValueCounts, ValueEvidence, Wanted};
 use crate::plan::{CELLS, counted};
 use crate::privacy::{Charge, Sensitive};
 use crate::schema::{Block, Form};
@@ -64,14 +63,12 @@ impl Measurement for ValueStage {
     /// Noisy counts of every cell; what they ask of the rows is kept for the end.
     fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
         let ValueStage { spec, charge, mut cells } = *self;
-        let counts = answer.map(|answer| match answer {
-            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
-            _ => Vec::new(),
-        });
+        let counts = counts_of(answer);
         let columns = spec.histograms.len() as u64;
         let (counts, law) = course.kernel.histograms("marginals", counts, columns, charge)?.into_parts();
         let noise = law.deviation();
-        course.note_values(&spec, &counts, noise);
+        let schema = course.schema.clone();
+        course.note_values(&spec, &counts, noise, |block| counted(&schema, block));
         let (schema, strata, rows) = (&course.schema, course.schema.strata(), course.rows as f64);
         let mut histograms = spec.histograms.iter();
         let mut rest = counts.as_slice();
@@ -83,10 +80,13 @@ impl Measurement for ValueStage {
             let Some(histogram) = histograms.next() else { continue };
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
-            let counts = Counts { histogram, values: course.values_of(&block), counts: mine, noise, rows };
-            let target = match course.evidence.categories(number, schema) {
-                Some(shares) if block.form == Form::OneHot => categories(&shares),
-                _ => target(&counts, known(&course.evidence, block.start)),
+            let target = match (course.evidence.categories(number, schema), histogram) {
+                (Some(shares), Histogram::Hot { .. }) => categories(&shares),
+                (_, Histogram::Line { edges, .. }) => {
+                    let known = known(&course.evidence, block.start);
+                    of_line(pieces(edges, course.values_of(&block)), mine, noise, rows, known)
+                }
+                _ => Target::default(),
             };
             cells.targets.push(target);
         }
@@ -113,27 +113,16 @@ impl Measurement for CategoryStage {
 
     fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
         let CategoryStage { spec, charge, release } = *self;
-        let counts = answer.map(|answer| match answer {
-            Answer::Cells(mut counts) => std::mem::take(&mut counts.leaves),
-            _ => Vec::new(),
-        });
+        let counts = counts_of(answer);
         let columns = spec.histograms.len() as u64;
         let (counts, law) = course.kernel.histograms("marginals", counts, columns, charge)?.into_parts();
-        let (rows, strata) = (course.rows as f64, course.schema.strata());
-        let (mut rest, mut histograms) = (counts.as_slice(), spec.histograms.iter());
-        let mut targets = Vec::new();
-        for (number, block) in course.schema.blocks().into_iter().enumerate() {
-            let histogram = if block.form == Form::OneHot { histograms.next() } else { None };
-            let Some(histogram) = histogram else {
-                targets.push(Target::default());
-                continue;
-            };
-            let (mine, others) = rest.split_at(histogram.size(strata));
-            rest = others;
-            course.evidence.values.push(value_evidence(number, histogram, mine, law.deviation() / rows, rows));
-            let shares = course.evidence.categories(number, &course.schema);
-            targets.push(shares.map_or_else(Target::default, |shares| categories(&shares)));
-        }
+        let hot = |block: &Block| block.form == Form::OneHot;
+        course.note_values(&spec, &counts, law.deviation(), hot);
+        let target = |(number, block): (usize, Block)| {
+            let shares = course.evidence.categories(number, &course.schema).filter(|_| hot(&block));
+            shares.map_or_else(Target::default, |shares| categories(&shares))
+        };
+        let targets: Vec<Target> = course.schema.blocks().into_iter().enumerate().map(target).collect();
         course.done(release, &targets, None, None)
     }
 }
@@ -146,11 +135,11 @@ impl Course {
         Marginals { histograms: self.schema.blocks().iter().filter_map(hot).collect() }
     }
 
-    /// Counts as they were released, and what they say of the moments.
-    fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64) {
+    /// Counts of some blocks as they were released, and what they say of the moments.
+    fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64, counted: impl Fn(&Block) -> bool) {
         let (rows, strata) = (self.rows as f64, self.schema.strata());
         let mut rest = counts;
-        let counted = (self.schema.blocks().into_iter().enumerate()).filter(|(_, block)| counted(&self.schema, block));
+        let counted = (self.schema.blocks().into_iter().enumerate()).filter(|(_, block)| counted(block));
         for ((number, _), histogram) in counted.zip(&spec.histograms) {
             let (mine, others) = rest.split_at(histogram.size(strata));
             rest = others;
@@ -160,20 +149,18 @@ impl Course {
     }
 }
 
-/// Counts of a block as they were released, all strata together.
+/// Counts of a block as they were released.
 fn value_evidence(block: usize, histogram: &Histogram, counts: &[i64], noise: f64, rows: f64) -> ValueEvidence {
-    let cells = histogram.cells().max(1);
-    let mut parts = vec![0.0; cells];
-    for stratum in counts.chunks_exact(cells) {
-        parts.iter_mut().zip(stratum).for_each(|(part, &count)| *part += count as f64 / rows);
-    }
     let edges = match histogram {
         Histogram::Line { edges, .. } => edges.clone(),
         Histogram::Hot { .. } | Histogram::Tree(_) | Histogram::Sites(_) => Vec::new(),
     };
-    let noise = noise * (counts.len() as f64 / cells as f64).sqrt();
-    parts.iter_mut().for_each(|part| *part = short(*part, noise));
-    ValueEvidence { block, edges, parts, noise }
+    ValueEvidence {
+        block,
+        edges,
+        parts: counts.iter().map(|&count| short(count as f64 / rows, noise)).collect(),
+        noise,
+    }
 }
 
 /// Edges around a mean, further and further apart beyond the deviations, and for the two bounds.
@@ -195,17 +182,6 @@ fn range_edges(mean: f64, deviation: f64) -> Vec<u16> {
     edges
 }
 
-/// Noisy counts of one column, and what they are counts of.
-#[derive(Clone, Copy)]
-struct Counts<'a, T> {
-    histogram: &'a Histogram,
-    values: Option<u64>,
-    counts: &'a [T],
-    noise: f64,
-    /// The rows that were counted.
-    rows: f64,
-}
-
 /// What the shares of categories ask of the rows. How they go with strata is left to the model, which has it from the
 /// moments.
 fn categories(shares: &[Noisy]) -> Target {
@@ -215,41 +191,30 @@ fn categories(shares: &[Noisy]) -> Target {
     Target { all: Some(wanted), ..Target::default() }
 }
 
-/// What noisy counts ask of the rows of one column of numbers, all together and stratum by stratum.
-fn target(counts: &Counts<i64>, known: Option<Known>) -> Target {
-    let Counts { histogram, values, counts, noise, rows } = *counts;
-    let cells = histogram.cells();
-    let mut all = vec![0.0; cells];
-    for stratum in counts.chunks_exact(cells) {
-        all.iter_mut().zip(stratum).for_each(|(sum, &count)| *sum += count as f64);
-    }
-    let strata = counts.len() / cells;
-    let noise_of_all = noise * (strata as f64).sqrt();
-    let all = wanted(&Counts { histogram, values, counts: &all, noise: noise_of_all, rows }, known);
-    let counted =
-        (strata > 1).then(|| StratumCounts { counts: counts.iter().map(|&count| count as f64).collect(), noise });
-    Target { all: Some(all), strata: Vec::new(), counted }
-}
-
 /// What sums and moments say of a coordinate.
-fn known(evidence: &Evidence, at: usize) -> Option<Known> {
+fn known(evidence: &Evidence, at: usize) -> Option<ColumnMoments> {
     let (mean, variance) = (evidence.moment_mean(at)?, evidence.variance(at)?);
-    let summed = evidence.sum_mean(at);
-    Some(Known { mean: mean.value, mean_noise: mean.noise, summed, variance: Some((variance.value, variance.noise)) })
+    let (summed, variance) = (evidence.sum_mean(at), Some((variance.value, variance.noise)));
+    Some(ColumnMoments { mean: mean.value, mean_noise: mean.noise, summed, variance })
 }
 
-/// Noisy counts as shares that are not negative and add up to one: the likeliest, given also what is known of mean and
-/// variance, which is known better than from the counts ([`weigh`]).
-fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
-    let Counts { histogram, values, counts, noise, rows } = *counts;
-    let Histogram::Line { edges, absence, .. } = histogram else {
-        return Wanted { pieces: Vec::new(), absent: 0.0 };
-    };
-    let absent = if *absence { (counts[counts.len() - 1] / rows.max(1.0)).clamp(0.0, 1.0) } else { 0.0 };
+/// Counts of a column of numbers, which the model is to hear.
+fn of_line(pieces: Vec<Piece>, counts: &[i64], noise: f64, rows: f64, known: Option<ColumnMoments>) -> Target {
+    let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+    let (here, gone) = counts.split_at(pieces.len());
+    let absent = (gone.iter().sum::<f64>() / rows.max(1.0)).clamp(0.0, 1.0);
     if absent >= 1.0 {
         // Where everything is missing there is nothing to say of the values.
-        return Wanted { pieces: Vec::new(), absent };
+        return Target { all: Some(Wanted { pieces: Vec::new(), absent }), ..Target::default() };
     }
+    let known = known.filter(|_| absent <= MOST_ABSENT).map(|known| known.of_present(absent));
+    let rows = rows.max(1.0) * (1.0 - absent);
+    let counted = ValueCounts { pieces, counts: here.to_vec(), noise, rows, absent, known };
+    Target { counted: Some(counted), ..Target::default() }
+}
+
+/// The cells of a column of numbers: each of its few values, or both bounds and what lies between the edges.
+fn pieces(edges: &[u16], values: Option<u64>) -> Vec<Piece> {
     let unit = |code: u16| f64::from(code) / f64::from(Q);
     let piece = |i: usize| {
         let (low, high) = match values {
@@ -260,9 +225,5 @@ fn wanted(counts: &Counts<f64>, known: Option<Known>) -> Wanted {
         };
         Piece { low, high, share: 0.0 }
     };
-    let mut pieces: Vec<Piece> = (0..=edges.len()).map(piece).collect();
-    let counted = Counted { counts: &counts[..=edges.len()], noise, rows: rows.max(1.0) * (1.0 - absent) };
-    let known = known.filter(|_| absent <= MOST_ABSENT).map(|known| known.of_present(absent));
-    weigh(&mut pieces, &counted, known.as_ref());
-    Wanted { pieces, absent }
+    (0..=edges.len()).map(piece).collect()
 }

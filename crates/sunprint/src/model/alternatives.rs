@@ -2,52 +2,43 @@
 
 use super::OneOf;
 use super::calibrate::{Piece, Target, Trial, Wanted};
+use crate::math::offsets::offsets;
 use crate::math::rounding::nearest_shares;
 
-/// Rounds in which the offsets are set, and the error of a share at which they end.
-const ROUNDS: usize = 120;
-const EXACT: f64 = 5e-4;
 /// What is added to an alternative that never comes.
 const NEVER: f64 = -1e6;
 
 impl Trial {
     /// Offsets for which the alternatives come as often as wanted: one list for all strata, or one for each if some
-    /// stratum has its own. `choose` gives the alternative of a row with some offsets.
+    /// stratum has its own. `weight` gives the weight of an alternative in a row.
     pub(super) fn offsets(
         &self,
         target: &Target,
         all: &Wanted,
-        choose: impl Fn(&[f64], &[f64]) -> usize,
+        weight: impl Fn(&[f64], usize) -> f64,
     ) -> Vec<Vec<f64>> {
-        let common = self.offsets_of(all, &self.everyone, &choose);
+        let common = self.offsets_of(all, &self.everyone, &weight);
         let one = |(wanted, rows): (Option<&Wanted>, &[usize])| match wanted {
-            Some(wanted) => self.offsets_of(wanted, rows, &choose),
+            Some(wanted) => self.offsets_of(wanted, rows, &weight),
             None => common.clone(),
         };
         self.groups(target).into_iter().map(one).collect()
     }
 
-    /// Each offset is raised while its alternative comes too rarely.
-    fn offsets_of(&self, wanted: &Wanted, rows: &[usize], choose: impl Fn(&[f64], &[f64]) -> usize) -> Vec<f64> {
-        let shares: Vec<f64> = wanted.pieces.iter().map(|piece| piece.share).collect();
-        let never = |share: &f64| if *share > 0.0 { 0.0 } else { NEVER };
-        let mut offsets: Vec<f64> = shares.iter().map(never).collect();
-        let step: Vec<f64> = shares.iter().map(|p| 0.3 / (p * (1.0 - p) + 1e-3).sqrt()).collect();
-        let whole = rows.len() as f64;
-        for _ in 0..ROUNDS {
-            let mut seen = vec![0.0; shares.len()];
-            for &row in rows {
-                seen[choose(&self.units[row * self.width..][..self.width], &offsets)] += 1.0;
-            }
-            let error = |c: usize| shares[c] - seen[c] / whole.max(1.0);
-            if (0..shares.len()).all(|c| error(c).abs() < EXACT) {
-                break;
-            }
-            for c in (0..shares.len()).filter(|&c| shares[c] > 0.0) {
-                offsets[c] += step[c] * error(c);
-            }
+    fn offsets_of(&self, wanted: &Wanted, rows: &[usize], weight: impl Fn(&[f64], usize) -> f64) -> Vec<f64> {
+        let come: Vec<usize> = (0..wanted.pieces.len()).filter(|&c| wanted.pieces[c].share > 0.0).collect();
+        let shares: Vec<f64> = come.iter().map(|&c| wanted.pieces[c].share).collect();
+        // Row by row: each is read from memory once.
+        let mut weights = vec![Vec::with_capacity(rows.len()); come.len()];
+        for &row in rows {
+            let units = &self.units[row * self.width..][..self.width];
+            weights.iter_mut().zip(&come).for_each(|(weights, &c)| weights.push(weight(units, c) as f32));
         }
-        offsets
+        let mut found = vec![NEVER; wanted.pieces.len()];
+        if !come.is_empty() {
+            come.iter().zip(offsets(&weights, &shares)).for_each(|(&c, offset)| found[c] = offset);
+        }
+        found
     }
 
     /// How often each of several columns that exclude one another is set, by the means of the free rows: of all, and of

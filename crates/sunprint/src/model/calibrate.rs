@@ -5,8 +5,8 @@
 //! numbers enter.
 
 use super::curve::{Curve, Limit};
-use super::settle::{Absent, HOT_UNIT, Settle, Settling, heaviest};
-use super::{Draw, Release, tree};
+use super::settle::{Absent, HOT_UNIT, Settle, Settling};
+use super::{Draw, Release, ValueCounts};
 use crate::math::rounding::nearest_shares;
 use crate::schema::{Block, Form, Schema};
 
@@ -17,18 +17,15 @@ pub struct Target {
     pub all: Option<Wanted>,
     /// Of the rows of each stratum, where that was measured well enough; empty where it was not at all.
     pub strata: Vec<Option<Wanted>>,
-    /// Counts of the strata's values that are to be heard.
-    pub counted: Option<StratumCounts>,
+    /// Counts of all rows that are still to be heard.
+    pub counted: Option<ValueCounts>,
 }
 
-/// Noisy counts of the values of a line, cell by cell for one stratum after the other; the last cell is of missing values,
-/// if there may be some.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StratumCounts {
-    /// The counts.
-    pub counts: Vec<f64>,
-    /// The deviation of the noise in each.
-    pub noise: f64,
+impl Target {
+    /// Whether anything was measured.
+    pub fn measured(&self) -> bool {
+        self.all.is_some() || self.counted.is_some()
+    }
 }
 
 /// How often which values are wanted.
@@ -69,7 +66,7 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
     let wanted = blocks.iter().zip(targets).any(|(block, target)| {
-        target.all.is_some() || block.absence || block.form == Form::OneHot || two_valued(block.column)
+        target.measured() || block.absence || block.form == Form::OneHot || two_valued(block.column)
     });
     if !wanted {
         return targets.to_vec();
@@ -87,13 +84,14 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
             Form::Line if two_valued(block.column) => Some(trial.mean_halves(block.start, rows)),
             _ => None,
         };
-        let measured = target.all.is_some();
+        let measured = target.measured();
+        if let Some(counted) = target.counted.take() {
+            target.all = Some(trial.heard(&counted, block));
+        }
         if !measured {
             target.all = said(None);
         }
-        if let (Some(all), Some(counted)) = (&target.all, target.counted.take()) {
-            target.strata = trial.heard(all, &counted, block);
-        } else if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
+        if target.strata.is_empty() && trial.members.len() > 1 && !block.absence {
             target.strata = trial.members.iter().map(|rows| said(Some(rows))).collect();
         }
         trial.reconcile(&mut target);
@@ -153,54 +151,11 @@ impl Trial {
         trial
     }
 
-    /// What is wanted of the values of each stratum: what the model expects of it if values come as often as in all rows,
-    /// corrected by the stratum's own counts as far as they can be heard, from the halves of the column down to its cells.
-    /// What only noise tells apart nobody should be able to tell apart: a cell that a stratum cannot say anything about is
-    /// as full as the model says.
-    fn heard(&self, all: &Wanted, counted: &StratumCounts, block: &Block) -> Vec<Option<Wanted>> {
-        let (pieces, strata) = (all.pieces.len(), self.members.len());
-        let cells = pieces + usize::from(block.absence);
-        if pieces == 0 || counted.counts.len() != cells * strata {
-            return Vec::new();
-        }
+    /// What counts ask of a column of numbers, whatever the stratum.
+    fn heard(&self, counted: &ValueCounts, block: &Block) -> Wanted {
         let absent = block.absence.then(|| Absent { at: block.start + block.len, above: Vec::new(), tied: Vec::new() });
-        let (limit, present) = self.present(absent.as_ref(), all.absent, &self.everyone);
-        let sorted = self.sorted(block.start, &present);
-        let ends: Vec<f64> = (all.pieces.iter())
-            .scan(0.0, |sum, piece| {
-                *sum += piece.share;
-                Some(*sum)
-            })
-            .collect();
-        // The middle of the rows that have the same number.
-        let part = |x: f64| {
-            let below = sorted.partition_point(|&y| y < x) + sorted.partition_point(|&y| y <= x);
-            0.5 * below as f64 / sorted.len().max(1) as f64
-        };
-        let cell = |row: usize| {
-            if absent.as_ref().is_some_and(|absent| self.at(row, absent.at) > limit.above) {
-                return pieces;
-            }
-            let part = part(self.at(row, block.start)) * ends[pieces - 1];
-            ends.partition_point(|&end| end < part).min(pieces - 1)
-        };
-        let mut seen = vec![0.0; cells * strata];
-        for (s, members) in self.members.iter().enumerate() {
-            members.iter().for_each(|&row| seen[s * cells + cell(row)] += 1.0);
-        }
-        let rows = |s: usize| counted.counts[s * cells..(s + 1) * cells].iter().sum::<f64>().max(1.0);
-        let one: Vec<f64> = (0..strata).map(|s| rows(s) / self.members[s].len().max(1) as f64).collect();
-        let expected: Vec<f64> = seen.iter().enumerate().map(|(at, seen)| seen * one[at / cells]).collect();
-        let factors = tree::factors(&tree::of_line(cells), &counted.counts, &expected, &seen, counted.noise);
-        let own = |(factors, expected): (&[f64], &[f64])| {
-            let rows: Vec<f64> = factors.iter().zip(expected).map(|(factor, rows)| factor * rows).collect();
-            let (here, gone) = rows.split_at(pieces);
-            let (present, gone) = (here.iter().sum::<f64>(), gone.iter().sum::<f64>());
-            let piece = |(piece, rows): (&Piece, &f64)| Piece { share: rows / present, ..*piece };
-            let pieces = all.pieces.iter().zip(here).map(piece).collect();
-            (present > 0.0).then(|| Wanted { pieces, absent: gone / (present + gone) })
-        };
-        factors.chunks_exact(cells).zip(expected.chunks_exact(cells)).map(own).collect()
+        let (_, present) = self.present(absent.as_ref(), counted.absent, &self.everyone);
+        counted.wanted(&self.sorted(block.start, &present))
     }
 
     /// Sets how blocks are settled.
@@ -211,7 +166,7 @@ impl Trial {
         }
         for (one_of, target) in settle.one_of.iter_mut().zip(&targets[settle.blocks.len()..]) {
             let Some(all) = &target.all else { continue };
-            one_of.offsets = self.offsets(target, all, |row, offsets| one_of.heaviest(row, offsets));
+            one_of.offsets = self.offsets(target, all, |row, c| one_of.weight(row, c));
         }
         release.settle = settle;
     }
@@ -316,8 +271,7 @@ impl Trial {
                 absent.iter_mut().for_each(|absent| absent.set(&limits));
             }
             Settling::Hot { at, offsets } => {
-                let block = *at..*at + all.pieces.len();
-                *offsets = self.offsets(target, all, |row, offsets| heaviest(&row[block.clone()], offsets));
+                *offsets = self.offsets(target, all, |row, c| row[*at + c] / HOT_UNIT);
             }
         }
     }

@@ -58,20 +58,16 @@ impl Pool {
             _ => None,
         };
         let mut found = Vec::with_capacity(self.rows());
-        let work = |some: Range<usize>| {
-            let mut point = vec![0; self.width];
-            let cell = |i: usize| {
-                let (row, stratum) = (self.row(i), self.strata[i] as usize);
-                match (histogram, &index) {
-                    (Histogram::Sites(sites), Some(index)) => {
-                        sites.on_grid(row.iter().copied(), &mut point);
-                        sites.nearest(index, &point, stratum)
-                    }
-                    (Histogram::Tree(forks), _) => stratum * cells + forks.leaf(|at| row[at]),
-                    _ => 0,
-                }
-            };
-            some.map(cell).map(|cell| cell as u32).collect::<Vec<u32>>()
+        let work = |some: Range<usize>| match (histogram, &index) {
+            (Histogram::Sites(sites), Some(index)) => {
+                let rows = &self.codes[some.start * self.width..some.end * self.width];
+                sites.of_rows(index, rows, &self.strata[some])
+            }
+            (Histogram::Tree(forks), _) => {
+                let leaf = |i: usize| forks.leaf(|at| self.row(i)[at]);
+                some.map(|i| (self.strata[i] as usize * cells + leaf(i)) as u32).collect()
+            }
+            _ => vec![0; some.len()],
         };
         each(self.rows(), work, |some| found.extend(some));
         found

@@ -37,21 +37,17 @@ impl OneOf {
         self.at.len() + usize::from(self.none)
     }
 
-    /// The alternative whose weight is largest after the offsets were added, the first of equals. A column weighs what
-    /// was drawn for it, and none of them what they leave of a whole.
-    pub(super) fn heaviest(&self, row: &[f64], offsets: &[f64]) -> usize {
-        let mut best = (f64::NEG_INFINITY, 0);
-        let mut left = 1.0;
-        for (i, (&at, offset)) in self.at.iter().zip(offsets).enumerate() {
-            left -= row[at];
-            if row[at] + offset > best.0 {
-                best = (row[at] + offset, i);
-            }
+    /// The weight of an alternative: a column weighs what was drawn for it, and none of them what they leave of a whole.
+    pub(super) fn weight(&self, row: &[f64], alternative: usize) -> f64 {
+        match self.at.get(alternative) {
+            Some(&at) => row[at],
+            None => self.at.iter().fold(1.0, |left, &at| left - row[at]),
         }
-        match offsets.get(self.at.len()) {
-            Some(offset) if self.none && left + offset > best.0 => self.at.len(),
-            _ => best.1,
-        }
+    }
+
+    /// The alternative whose weight is largest after the offsets were added, the first of equals.
+    fn heaviest(&self, row: &[f64], offsets: &[f64]) -> usize {
+        largest((0..self.alternatives()).zip(offsets).map(|(i, offset)| self.weight(row, i) + offset))
     }
 
     fn settle(&self, stratum: usize, row: &mut [f64]) {
@@ -169,7 +165,7 @@ impl Settle {
                 Settling::Hot { at, offsets } => {
                     let Some(offsets) = of(offsets, stratum) else { continue };
                     let block = &mut row[*at..at + offsets.len()];
-                    let chosen = heaviest(block, offsets);
+                    let chosen = largest(block.iter().zip(offsets).map(|(x, offset)| x / HOT_UNIT + offset));
                     block.fill(0.0);
                     block[chosen] = 1.0;
                 }
@@ -213,16 +209,10 @@ impl Settle {
     }
 }
 
-/// The category whose weight is largest after the offsets were added, the first of equals.
-pub(super) fn heaviest(block: &[f64], offsets: &[f64]) -> usize {
-    let mut best = (f64::NEG_INFINITY, 0);
-    for (c, (x, offset)) in block.iter().zip(offsets).enumerate() {
-        let weight = x / HOT_UNIT + offset;
-        if weight > best.0 {
-            best = (weight, c);
-        }
-    }
-    best.1
+/// The place of the largest, the first of equals.
+fn largest(weights: impl Iterator<Item = f64>) -> usize {
+    let better = |best: (usize, f64), (c, weight): (usize, f64)| if weight > best.1 { (c, weight) } else { best };
+    weights.enumerate().fold((0, f64::NEG_INFINITY), better).0
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! Only released numbers enter.
 
 use crate::math::hear::{self, Cell};
-use crate::tally::{Fork, Forks};
+use crate::tally::Forks;
 
 /// What is known of the leaves behind a fork, or of one leaf, for one stratum.
 #[derive(Clone, Copy, Default)]
@@ -82,32 +82,6 @@ pub(crate) fn factors(forks: &Forks, counts: &[f64], expected: &[f64], tried: &[
     weights
 }
 
-/// A tree over cells that stand in an order: every fork has half of them on either side.
-pub(crate) fn of_line(cells: usize) -> Forks {
-    // Each fork is the next of the list, so that forks lead to later ones only.
-    let mut forks = Vec::new();
-    let mut ranges: Vec<std::ops::Range<usize>> = std::iter::once(0..cells).collect();
-    let mut next = 0;
-    while next < ranges.len() {
-        let range = ranges[next].clone();
-        next += 1;
-        if range.len() < 2 {
-            continue;
-        }
-        let middle = range.start + range.len() / 2;
-        let mut way = |half: std::ops::Range<usize>| {
-            if half.len() < 2 {
-                return -1 - half.start as i32;
-            }
-            ranges.push(half);
-            ranges.len() as i32 - 1
-        };
-        let (below, above) = (way(range.start..middle), way(middle..range.end));
-        forks.push(Fork { at: 0, edge: 0, below, above });
-    }
-    Forks { forks }
-}
-
 /// The leaf that a way leads to.
 fn leaf(way: i32) -> usize {
     (-1 - way) as usize
@@ -133,6 +107,7 @@ fn sums(forks: &Forks, leaf: impl Fn(usize) -> Sum) -> Vec<Sum> {
 mod tests {
     use super::*;
     use crate::math::stream::Stream;
+    use crate::tally::Fork;
     use proptest::prelude::*;
 
     /// A full tree of 2^depth leaves in the order of their numbers.
@@ -190,19 +165,6 @@ mod tests {
         let wrong: Vec<f64> = (0..leaves).map(|l| if l < leaves / 4 { 1.6 } else { 0.8 }).collect();
         let corrected = apart(&found(&|l| wrong[l]), &wrong);
         assert!(corrected < 0.12, "{corrected} after the correction, {} before", apart(&right, &wrong));
-    }
-
-    /// Every cell is a leaf of its own number, behind forks that lead to later ones only.
-    #[test]
-    fn cells_in_an_order_make_a_tree() {
-        for cells in 0..40_usize {
-            let forks = of_line(cells);
-            assert!(forks.fit(1) && forks.leaves() == cells.max(1), "{cells}");
-            let counts: Vec<f64> = (0..cells.max(1)).map(|i| 1e9 * (1.0 + i as f64 / 40.0)).collect();
-            let found = factors(&forks, &counts, &vec![1e9; counts.len()], &vec![0.0; counts.len()], 0.0);
-            let right = |(f, c): (&f64, &f64)| cells < 2 || (f - c / 1e9).abs() < 1e-2;
-            assert!(found.iter().zip(&counts).all(right), "{cells} {found:?}");
-        }
     }
 
     /// One leaf is no tree, and nothing is known of it beside the stratum's own rows.

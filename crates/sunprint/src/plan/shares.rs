@@ -14,11 +14,8 @@ pub struct Facts {
     pub width: usize,
     /// The coordinates whose mean is measured first: all but those of categories.
     pub lines: usize,
-    /// Columns whose values are counted one by one where that pays: not angles, nor columns of two values. None where
-    /// all strata together would need too many counts.
+    /// Columns whose values are counted one by one where that pays: not angles, nor columns of two values.
     pub columns: usize,
-    /// Those of them that are categories, and how many categories these have together.
-    pub listed: (usize, usize),
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -30,14 +27,9 @@ impl Facts {
     pub fn of(schema: &Schema, rows: u64, epsilon: f64) -> Facts {
         let blocks = schema.blocks();
         let lines = blocks.iter().filter(|block| block.form != Form::OneHot).map(|block| block.width()).sum();
-        let mut counted: Vec<&Block> = blocks.iter().filter(|block| counted(schema, block)).collect();
-        if most_counts(schema) > MOST_COUNTS {
-            counted.clear();
-        }
-        let listed = counted.iter().filter(|block| block.form == Form::OneHot);
-        let listed = listed.fold((0, 0), |(columns, values), block| (columns + 1, values + block.len));
-        let (width, columns, strata) = (schema.width(), counted.len(), schema.strata());
-        Facts { rows, width, lines, columns, listed, strata, epsilon }
+        let columns = blocks.iter().filter(|block| counted(schema, block)).count();
+        let (width, strata) = (schema.width(), schema.strata());
+        Facts { rows, width, lines, columns, strata, epsilon }
     }
 
     /// `d/(εn)`.
@@ -95,19 +87,13 @@ pub struct Shares {
 
 /// Cells of a column's histogram, for predictions.
 pub(crate) const CELLS: u32 = 32;
-/// No histogram of numbers has more cells than this.
-const MOST_CELLS: usize = 61;
-/// Marginals with more counts are never tallied.
-const MOST_COUNTS: usize = 1 << 26;
-/// The error of a histogram that is good enough, as a part of its rows: of all rows, and of a stratum's.
-const GOOD: (f64, f64) = (0.025, 0.1);
-/// The part of the rows that may have another category, on average over the columns of categories.
+/// The part of the budget for the values of columns, where they pay.
+const FOR_MARGINALS: f64 = 0.2;
+/// They pay where the rows of one half of a column are known to this part of all rows.
+const HALF_KNOWN: f64 = 0.05;
+/// Where rows are few: the part of the rows that may have another category, and what this may cost.
 const GOOD_CATEGORIES: f64 = 0.016;
-/// The error of a histogram of all rows from which on it does not pay.
-const POOR: f64 = 0.03;
-/// Histograms get at least and at most this, where they get anything.
-const LEAST_FOR_MARGINALS: f64 = 0.1;
-const MOST_FOR_MARGINALS: f64 = 0.3;
+const FOR_CATEGORIES: (f64, f64) = (0.1, 0.3);
 /// The measure's part of what centre and spread, marginals and labels leave.
 const MEASURE: f64 = 0.15;
 /// Leaves of the tree of labels have so many rows for one deviation of their noise, on average.
@@ -146,10 +132,8 @@ impl Shares {
 
     /// The default shares for a table.
     ///
-    /// *Marginals.* With m columns a count has noise of scale `b = 2m/ε₂`, and the distribution function of a column with
-    /// B cells an error of about `b √B/n`. Categories are in no order, so their errors do not cancel: of B of them, each
-    /// wrong by b on average, a part `b B/(2n)` of the rows is in another one. They get what makes that small, and
-    /// nothing if too much would be needed.
+    /// *Marginals.* A fixed part, where the coarsest thing that they can say of a column is heard; what finer cells cannot
+    /// say is left to the model.
     ///
     /// *Labels.* A leaf's count has noise of deviation `σ = √8/ε₃`. They get what makes a good number of leaves with many
     /// rows for each σ, within limits, and nothing if the strata have too few.
@@ -199,11 +183,11 @@ impl Shares {
     fn for_few_rows(facts: &Facts) -> Shares {
         let means = Shares::of_means(facts);
         let categories = (facts.width - facts.lines.min(facts.width)) as f64;
-        if categories == 0.0 || means.moments > 0 || categories as usize > MOST_COUNTS {
+        if categories == 0.0 || means.moments > 0 {
             return means;
         }
         let wanted = categories / (GOOD_CATEGORIES * facts.rows as f64 * facts.epsilon);
-        let part = wanted.clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS);
+        let part = wanted.clamp(FOR_CATEGORIES.0, FOR_CATEGORIES.1);
         let marginals = (part * Shares::WHOLE as f64).round() as u64;
         // A stage that runs keeps a share.
         let less =
@@ -240,19 +224,14 @@ impl Shares {
         }
     }
 
-    /// The part of the budget for marginals.
+    /// The part of the budget for marginals: all or nothing.
+    ///
+    /// Counts of one of m columns have noise of deviation `σ = √8 m/ε₂`; half of its B cells together have `σ √(B/2)`, and
+    /// so has the other half, which together are n: what is known of a half is `σ √B/2`.
     fn for_marginals(facts: &Facts) -> f64 {
-        let needed =
-            |rows: f64, good: f64| 2.0 * facts.columns as f64 * f64::from(CELLS).sqrt() / (good * rows * facts.epsilon);
-        let rows = facts.rows as f64;
-        if facts.columns == 0 || needed(rows, POOR) > MOST_FOR_MARGINALS {
-            return 0.0;
-        }
-        let of_strata = if facts.strata > 1 { needed(rows / facts.strata as f64, GOOD.1) } else { 0.0 };
-        let (listed, values) = (facts.listed.0.max(1) as f64, facts.listed.1 as f64);
-        let of_categories = facts.columns as f64 * (values / listed) / (GOOD_CATEGORIES * rows * facts.epsilon);
-        // With very many rows less would do for the large strata, but not for the small ones.
-        needed(rows, GOOD.0).max(of_strata).max(of_categories).clamp(LEAST_FOR_MARGINALS, MOST_FOR_MARGINALS)
+        let noise = 8.0_f64.sqrt() * facts.columns as f64 / (FOR_MARGINALS * facts.epsilon);
+        let known = 0.5 * noise * f64::from(CELLS).sqrt() <= HALF_KNOWN * facts.rows as f64;
+        if facts.columns > 0 && known { FOR_MARGINALS } else { 0.0 }
     }
 
     /// The part of the budget for labels: what makes a good number of leaves, within limits, and nothing if they would be
@@ -347,13 +326,6 @@ pub(crate) fn counted(schema: &Schema, block: &Block) -> bool {
     block.form != Form::Circle && !two
 }
 
-/// How many counts the marginals of a table may need: what will be counted depends on released numbers, but is never
-/// more. A share for counts that are then too many would be promised and not spent.
-fn most_counts(schema: &Schema) -> usize {
-    let most = |block: &Block| if block.form == Form::OneHot { block.len } else { MOST_CELLS * schema.strata() };
-    schema.blocks().iter().filter(|block| counted(schema, block)).map(most).sum()
-}
-
 /// How many leaves the tree of labels may have when its counts have a noise of this deviation.
 pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
     (rows as f64 / (ROWS_FOR_NOISE * noise)).clamp(2.0, MOST_LEAVES) as usize
@@ -395,71 +367,12 @@ mod tests {
             epsilon in 1e-4f64..1000.0, lines: bool,
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
-            let listed = (usize::from(hot > 0), hot);
-            let facts = Facts { rows, width: lines + hot, lines, columns, listed, strata, epsilon };
+            let facts = Facts { rows, width: lines + hot, lines, columns, strata, epsilon };
             let directions = Shares::with_directions(&facts);
             let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
             for shares in [Shares::for_table(&facts), directions, Shares::without_marginals(&facts), public, gaussian] {
                 prop_assert!(shares.check(&facts).is_ok(), "{shares:?} {facts:?}");
             }
         }
-    }
-
-    /// Columns of some or all kinds that are counted, beside a label of so many categories.
-    fn wide(columns: usize, few: usize, strata: usize) -> Schema {
-        let kinds = [
-            "kind = \"continuous\"\nmin = 0\nmax = 1\nmissing = \"allow\"",
-            "kind = \"integer\"\nmin = 1\nmax = 40\nmissing = \"allow\"",
-            "kind = \"categorical\"\nvalues = [\"a\", \"b\", \"c\"]",
-            "kind = \"boolean\"",
-        ];
-        let column = |c: usize| format!("[[column]]\nname = \"x{c}\"\n{}\n", kinds[c % few]);
-        let values: Vec<String> = (0..strata).map(|s| format!("\"{s}\"")).collect();
-        let label = format!(
-            "[[column]]\nname = \"y\"\nkind = \"categorical\"\nrole = \"label\"\nvalues = [{}]\n",
-            values.join(", ")
-        );
-        let text = (0..columns).map(column).chain([label]).collect::<String>();
-        Schema::parse(&text, "wide.toml").unwrap()
-    }
-
-    /// Marginals that would be too many get no share, so that none is promised and not spent.
-    #[test]
-    fn too_many_counts_get_no_share() {
-        let (rows, epsilon) = (1 << 32, 10.0);
-        let [many, fewer] = [1024, 512].map(|strata| Facts::of(&wide(2000, 1, strata), rows, epsilon));
-        assert_eq!(Shares::for_table(&many).marginals, 0, "{many:?}");
-        assert!(Shares::for_table(&fewer).marginals > 0, "{fewer:?}");
-        let by_hand = Shares { marginals: 1000, ..Shares::for_table(&many) };
-        let by_hand = Shares { moments: by_hand.moments - 1000, ..by_hand };
-        assert!(by_hand.check(&many).is_err() && by_hand.check(&fewer).is_ok());
-    }
-
-    /// What a fit counts is never more than what was thought of, and the limit is that of the tally.
-    #[test]
-    fn no_fit_counts_more_than_foreseen() {
-        use crate::fit::Fit;
-        use crate::privacy::{Budget, Kernel};
-        use crate::tally::codes::Codes;
-        use crate::tally::{Histogram, Marginals, Work};
-        let schema = wide(4, 4, 3);
-        let mut codes = Codes::with_capacity(schema.width(), 50);
-        (0..50).for_each(|i| codes.push(&vec![1300 * i; schema.width()], u32::from(i) % 3));
-        let shares =
-            Shares { centre: 1000, spread: 1000, moments: 4000, marginals: 2000, measure: 2000, ..Shares::default() };
-        let plan = crate::plan::Plan { shares: Some(shares), ..Default::default() };
-        let budget = Budget::pure("1".parse().unwrap());
-        let mut fit = Fit::begin_with_danger_kernel(&schema, plan, budget, 50, Kernel::quiet()).unwrap();
-        let mut counts = None;
-        while let Some(pass) = fit.next_pass() {
-            if let Work::Marginals(marginals) = &pass.work {
-                counts = Some(marginals.leaves(3));
-            }
-            fit.absorb(pass.tally(&codes)).unwrap();
-        }
-        let counts = counts.unwrap();
-        assert!(counts <= most_counts(&schema) && 2 * counts > most_counts(&schema), "{counts}");
-        let hot = |len: usize| Marginals { histograms: vec![Histogram::Hot { at: 0, len }] };
-        assert!(hot(MOST_COUNTS).countable(1) && !hot(MOST_COUNTS + 1).countable(1));
     }
 }

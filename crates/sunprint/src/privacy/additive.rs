@@ -29,7 +29,7 @@ use num_bigint::BigUint;
 
 use super::budget::{Charge, Privacy};
 use super::kernel::{Entry, Kernel};
-use super::noise::Law;
+use super::noise::{Law, counts as counts_of, numbers};
 use super::scale::{Sampler, noisy};
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
@@ -56,12 +56,11 @@ impl Kernel {
         charge: Charge,
     ) -> Result<Released<i128, Law>> {
         Kernel::admit(&charge, sensitivity)?;
-        let law = Law::of_number(sensitivity, charge.price())?;
-        let sampler = Sampler::of(law);
+        let sampler = numbers(1, sensitivity, charge.price())?;
         let (sensitivity, noise) = (format!("one number by at most {sensitivity}"), sampler.describe());
         let coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let value = value.open();
-        Ok(Released::new(coins.map_or(value, |mut coins| sampler.draw(&mut coins).added_to(value)), law))
+        Ok(Released::new(coins.map_or(value, |mut coins| sampler.draw(&mut coins).added_to(value)), sampler.law()))
     }
 
     /// Releases integers each of which a replaced row moves by at most `entry_sensitivity`.
@@ -78,8 +77,7 @@ impl Kernel {
         Kernel::admit(&charge, entry_sensitivity)?;
         let mut values = values.open();
         let entries = values.len().max(1) as u64;
-        let law = Law::of_numbers(entries, entry_sensitivity, charge.price())?;
-        let sampler = Sampler::of(law);
+        let sampler = numbers(entries, entry_sensitivity, charge.price())?;
         let sensitivity = format!("each of {entries} numbers by at most {entry_sensitivity}");
         let noise = sampler.describe();
         if let Some(mut coins) = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)? {
@@ -87,7 +85,7 @@ impl Kernel {
                 *value = sampler.draw(&mut coins).added_to(*value);
             }
         }
-        Ok(Released::new(values, law))
+        Ok(Released::new(values, sampler.law()))
     }
 
     /// Releases the counts of some histograms of the same rows, each of which has every row in exactly one of its cells.
@@ -105,13 +103,12 @@ impl Kernel {
         charge: Charge,
     ) -> Result<Released<Vec<i64>, Law>> {
         Kernel::admit(&charge, histograms.into())?;
-        let law = Law::of_histograms(histograms, charge.price())?;
-        let sampler = Sampler::of(law);
+        let sampler = counts_of(histograms, charge.price())?;
         let sensitivity = format!("in each of {histograms} histograms one count down and one up, by 1");
         let noise = sampler.describe();
         let mut coins = self.spend(Entry { stage, mechanism: name(&charge), sensitivity, noise }, &charge)?;
         let counts = Wiped(counts.open());
-        Ok(Released::new(noisy(coins.as_deref_mut(), &sampler, &counts), law))
+        Ok(Released::new(noisy(coins.as_deref_mut(), &sampler, &counts), sampler.law()))
     }
 
     /// Releases the packed lower triangle of a symmetric `order` × `order` matrix (entry (i, j), j ≤ i, at

@@ -25,13 +25,13 @@
 //! Accept t with probability Π_{i=1..d} (2t+1)/(2t+2i), a product of d exact coins; what is accepted has
 //! P ∝ (2t+1)^d e^{−t/b}. The acceptance is about exp(−d²/2t) with t ≈ d·b, so about exp(−d/2b) ≥ e^{−1/4} for b ≥ 2d.
 
-use super::budget::Charge;
+use super::budget::{Charge, Privacy};
 use super::coin::bernoulli;
 use super::entropy::Entropy;
 use super::kernel::{Entry, Kernel};
 use super::laplace::Laplace;
-use super::noise::Law;
-use super::scale::{Sampler, clamp_to_i64};
+use super::noise::{Law, cube_gaussian, cube_scale};
+use super::scale::clamp_to_i64;
 use super::sensitive::{Released, Sensitive};
 use crate::error::{Error, Kind, Result};
 
@@ -75,17 +75,19 @@ impl Kernel {
         let d = width as u64;
         let divided = if blocks > 1 { format!(" in {blocks} blocks, together") } else { String::new() };
         let sensitivity = format!("each of {d} sums{divided} by at most {span}");
-        let law = Law::of_cube(d, span, charge.price())?;
-        match law {
-            Law::Cube { scale, .. } => {
+        let price = charge.price();
+        let law = Law::of_cube(d, span, price)?;
+        match price.privacy {
+            Privacy::Pure => {
+                let scale = cube_scale(d, span, price)?;
                 let noise = format!("cube, scale {scale}");
                 if let Some(mut coins) = self.spend(Entry { stage, mechanism: "cube", sensitivity, noise }, &charge)? {
                     let laplace = Laplace::new(scale);
                     sums.chunks_mut(width).for_each(|sums| add_cube_noise(&laplace, &mut coins, sums));
                 }
             }
-            Law::Laplace { .. } | Law::Gaussian { .. } => {
-                let sampler = Sampler::of(law);
+            Privacy::Concentrated => {
+                let sampler = cube_gaussian(d, span, price)?;
                 let noise = sampler.describe();
                 let entry = Entry { stage, mechanism: "gaussian", sensitivity, noise };
                 if let Some(mut coins) = self.spend(entry, &charge)? {

@@ -6,7 +6,7 @@
 
 use num_bigint::BigUint;
 
-use super::budget::Price;
+use super::budget::{Price, Privacy};
 use super::laplace::Laplace;
 use super::ratio::Ratio;
 use super::scale::{Sampler, round_up};
@@ -43,30 +43,45 @@ impl Law {
         Law::of_numbers(1, sensitivity, price)
     }
 
-    /// The noise in each of some numbers, all of which a replaced row moves by at most `each`: ℓ₁ ≤ m·s, ℓ₂² ≤ m·s².
+    /// The noise in each of some numbers, all of which a replaced row moves by at most `each`.
     pub fn of_numbers(many: u64, each: u128, price: Price) -> Result<Law> {
-        let each = BigUint::from(each);
-        Sampler::new(price, &(&each * many), &(each.pow(2) * many), 1).map(|sampler| sampler.law())
+        numbers(many, each, price).map(|sampler| sampler.law())
     }
 
-    /// The noise in a count of m histograms, each of which has every row in exactly one of its cells: ℓ₁ ≤ 2m, ℓ₂² ≤ 2m.
+    /// The noise in a count of some histograms, each of which has every row in exactly one of its cells.
     pub fn of_histograms(histograms: u64, price: Price) -> Result<Law> {
-        let moved = BigUint::from(histograms) * 2u32;
-        Sampler::new(price, &moved, &moved, 1).map(|sampler| sampler.law())
+        counts(histograms, price).map(|sampler| sampler.law())
     }
 
     /// The noise in one of `width` sums, all of which a replaced row moves by at most `span`: see `cube.rs`.
     pub fn of_cube(width: u64, span: u64, price: Price) -> Result<Law> {
-        let Price { privacy, amount } = price;
-        match privacy {
-            super::Privacy::Pure => {
-                let need = round_up(BigUint::from(span) * amount.den(), amount.num().into(), Laplace::LIMIT - 28)?;
-                Ok(Law::Cube { width, scale: need.max(Ratio::whole(2 * u128::from(width))) })
-            }
-            super::Privacy::Concentrated => {
-                let l2_squared = BigUint::from(span).pow(2) * width;
-                Sampler::new(price, &BigUint::ZERO, &l2_squared, 1).map(|sampler| sampler.law())
-            }
+        match price.privacy {
+            Privacy::Pure => cube_scale(width, span, price).map(|scale| Law::Cube { width, scale }),
+            Privacy::Concentrated => cube_gaussian(width, span, price).map(|sampler| sampler.law()),
         }
     }
+}
+
+/// b of the cube mechanism: at least span/ε, and wide enough for its sampler.
+pub(super) fn cube_scale(width: u64, span: u64, price: Price) -> Result<Ratio> {
+    let amount = price.amount;
+    let need = round_up(BigUint::from(span) * amount.den(), amount.num().into(), Laplace::LIMIT - 28)?;
+    Ok(need.max(Ratio::whole(2 * u128::from(width))))
+}
+
+/// The sampler that stands for the cube with zCDP: ℓ₂² ≤ d·span².
+pub(super) fn cube_gaussian(width: u64, span: u64, price: Price) -> Result<Sampler> {
+    Sampler::new(price, &BigUint::ZERO, &(BigUint::from(span).pow(2) * width), 1)
+}
+
+/// The sampler for m numbers, each moved by at most s: ℓ₁ ≤ m·s, ℓ₂² ≤ m·s².
+pub(super) fn numbers(many: u64, each: u128, price: Price) -> Result<Sampler> {
+    let each = BigUint::from(each);
+    Sampler::new(price, &(&each * many), &(each.pow(2) * many), 1)
+}
+
+/// The sampler for the counts of m histograms: one count of each down and one up, ℓ₁ ≤ 2m, ℓ₂² ≤ 2m.
+pub(super) fn counts(histograms: u64, price: Price) -> Result<Sampler> {
+    let moved = BigUint::from(histograms) * 2u32;
+    Sampler::new(price, &moved, &moved, 1)
 }

@@ -113,14 +113,6 @@ impl Sampler {
         }
     }
 
-    /// A law of [`super::additive`]'s noise.
-    pub fn of(law: Law) -> Sampler {
-        match law {
-            Law::Laplace { scale } | Law::Cube { scale, .. } => Sampler::Laplace(Laplace::new(scale)),
-            Law::Gaussian { variance } => Sampler::Gaussian(Gaussian::new(variance)),
-        }
-    }
-
     /// The law of what it draws.
     pub fn law(&self) -> Law {
         match self {

@@ -1,4 +1,4 @@
-//! Counts of rows by stratum: over the values of each column, over the leaves of a tree of questions, or over sites.
+//! Counts of rows: over the values of each column, over the leaves of a tree of questions, stratum by stratum, or over sites.
 
 use super::codes::Codes;
 use super::forks::Forks;
@@ -59,8 +59,8 @@ impl Histogram {
     /// How many counts there are: the cells of each stratum, or of all together.
     pub fn size(&self, strata: usize) -> usize {
         match self {
-            Histogram::Line { .. } | Histogram::Tree(_) => self.cells().saturating_mul(strata),
-            Histogram::Hot { .. } | Histogram::Sites(_) => self.cells(),
+            Histogram::Tree(_) => self.cells().saturating_mul(strata),
+            Histogram::Line { .. } | Histogram::Hot { .. } | Histogram::Sites(_) => self.cells(),
         }
     }
 
@@ -146,7 +146,7 @@ impl Vectorised for Counting<'_> {
                         if *absence && row[at + 1] > SET {
                             cell = cells - 1;
                         }
-                        counts[stratum(i) + cell] += 1;
+                        counts[cell] += 1;
                     }
                 }
                 Histogram::Hot { at, len } => {

@@ -18,6 +18,9 @@ pub const VERSION: u32 = 4;
 /// The most rows of one fit. Every entry of a tally is at most 2³⁰ for each row, so no sum leaves an `i64`.
 pub const MOST_ROWS: u64 = 1 << 32;
 
+/// No pass speaks of more strata: whoever sends one cannot make a worker allocate without end.
+const MOST_STRATA: usize = 1 << 16;
+
 /// What to tally: a small public description that may be sent anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
@@ -165,7 +168,7 @@ impl Pass {
             Work::Cells(cells) => cells.fit(self.width, self.strata),
             Work::Grid(grid) => grid.fit(self.width, self.strata),
         };
-        self.width > 0 && self.strata > 0 && work
+        self.width > 0 && (1..=MOST_STRATA).contains(&self.strata) && work
     }
 
     /// The pass as JSON.

@@ -62,7 +62,7 @@ fn plain(pass: &Pass, rows: &Rows) -> Vec<i128> {
         Work::Marginals(marginals) => {
             let histogram = |histogram: &Histogram| {
                 let mut counts = vec![0; histogram.size(pass.strata)];
-                let together = matches!(histogram, Histogram::Hot { .. });
+                let together = matches!(histogram, Histogram::Hot { .. } | Histogram::Line { .. });
                 for (row, stratum) in rows {
                     if let Histogram::Sites(sites) = histogram {
                         counts[site(sites, row, (*stratum as usize).min(pass.strata - 1))] += 1;

@@ -9,6 +9,7 @@
 //! distances instead of K. Either way the site of a row is a function of that row and of public numbers alone, in exact
 //! integers: a replaced row moves one count down and one up.
 
+use crate::cpu::{Level, Vectorised};
 use serde::{Deserialize, Serialize};
 
 /// Points, and how rows are compared with them. Public.
@@ -126,6 +127,11 @@ impl Sites {
         }
     }
 
+    /// The sites of several rows of codes, with all that this processor can do; the same on every one.
+    pub(crate) fn of_rows(&self, index: &SiteIndex, rows: &[u16], strata: &[u32]) -> Vec<u32> {
+        Finding { sites: self, index, rows, strata }.run_at(Level::best())
+    }
+
     /// The site of a row that is on the grid.
     #[inline(always)]
     pub fn nearest(&self, index: &SiteIndex, point: &[i16], stratum: usize) -> usize {
@@ -148,6 +154,30 @@ impl Sites {
     }
 }
 
+/// Rows, one after the other, on their way to their sites.
+struct Finding<'a> {
+    sites: &'a Sites,
+    index: &'a SiteIndex,
+    rows: &'a [u16],
+    strata: &'a [u32],
+}
+
+impl Vectorised for Finding<'_> {
+    type Output = Vec<u32>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<u32> {
+        let Finding { sites, index, rows, strata } = self;
+        let mut point = vec![0; sites.axes.len()];
+        let mut found = Vec::with_capacity(strata.len());
+        for (row, &stratum) in rows.chunks_exact(point.len().max(1)).zip(strata) {
+            sites.on_grid(row.iter().copied(), &mut point);
+            found.push(sites.nearest(index, &point, stratum as usize) as u32);
+        }
+        found
+    }
+}
+
 /// Where groups and sites begin.
 #[derive(Clone, Debug)]
 pub struct SiteIndex {
@@ -158,12 +188,11 @@ pub struct SiteIndex {
 /// The squared distance of two points of the grid: see [`grid_bits`].
 #[inline(always)]
 fn square(a: &[i16], b: &[i16]) -> i32 {
-    let mut sum = 0_i32;
-    for (&a, &b) in a.iter().zip(b) {
-        let apart = i32::from(a) - i32::from(b);
-        sum += apart * apart;
-    }
-    sum
+    // Nothing wraps, by that bound; but what could stop at an overflow is not done several at a time.
+    a.iter().zip(b).fold(0, |sum: i32, (&a, &b)| {
+        let apart = i32::from(a.wrapping_sub(b));
+        sum.wrapping_add(apart.wrapping_mul(apart))
+    })
 }
 
 #[cfg(test)]
