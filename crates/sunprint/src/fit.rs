@@ -62,7 +62,7 @@ impl Fit {
         let mut receipt = Receipt::promise(schema, &plan, &budget);
         receipt.rows = Some(rows);
         let (evidence, schema) = (Evidence::default(), schema.clone());
-        let mut course = Course { schema, plan, rows, kernel, receipt, evidence };
+        let mut course = Course { schema, plan, rows, kernel, receipt, evidence, asked: Vec::new() };
         let next = Some(method::begin(&mut course, budget)?);
         let (name, schema_digest) = (FitName::fresh()?, digest_of(&course.schema));
         Ok(Fit { course, next, name, schema_digest, number: 1 })

@@ -27,6 +27,9 @@ pub struct Question {
     pub lines: usize,
     /// Columns whose values can be counted one by one: all but those that split the table, and angles.
     pub columns: usize,
+    /// Columns by which rows are compared: all but those that split the table.
+    #[serde(skip)]
+    pub compared: usize,
     /// Columns of categories without an order: those of the other coordinates.
     pub categories: usize,
     /// Strata.
@@ -91,15 +94,16 @@ const SMALLEST_EPSILON: f64 = 1e-4;
 impl Question {
     /// About a table with this schema.
     pub fn new(schema: &Schema, rows: u64, epsilon: f64, delta: Option<f64>) -> Question {
-        let Facts { rows, width, lines, columns, strata, .. } = Facts::of(schema, rows.max(1), epsilon);
+        let Facts { rows, width, lines, columns, compared, strata, .. } = Facts::of(schema, rows.max(1), epsilon);
         let categories = schema.blocks().iter().filter(|block| block.form == Form::OneHot).count();
-        Question { rows, width: width.max(1), lines, columns, categories, strata: strata.max(1), epsilon, delta }
+        let (width, strata) = (width.max(1), strata.max(1));
+        Question { rows, width, lines, columns, compared, categories, strata, epsilon, delta }
     }
 
     /// What the shares depend on.
     pub(crate) fn facts(&self) -> Facts {
-        let Question { rows, width, lines, columns, strata, epsilon, .. } = *self;
-        Facts { rows, width, lines, columns, strata, epsilon }
+        let Question { rows, width, lines, columns, compared, strata, epsilon, .. } = *self;
+        Facts { rows, width, lines, columns, compared, strata, epsilon }
     }
 
     /// What can be expected.

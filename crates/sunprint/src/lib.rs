@@ -16,8 +16,8 @@
 //!         sums      ─ noise ─▶ centre, spread                     where the cloud is
 //!         moments   ─ noise ─▶ means of strata, covariance        how columns go together
 //!         values    ─ noise ─▶ shape of every column              how single columns look
-//!         cells     ─ noise ─▶ a tree or a lattice in a few directions, leaves of a tree of questions,
-//!                              the nearest of many sites          where rows really are
+//!         cells     ─ noise ─▶ leaves of a tree of questions, the nearest of many sites,
+//!                              or a tree or a lattice in a few directions      where rows really are
 //!  rows ◀──door── lift ◀── draw ◀── model = everything released
 //! ```
 //!

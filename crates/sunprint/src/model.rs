@@ -12,6 +12,7 @@ mod evidence;
 mod file;
 mod grow;
 mod pool;
+mod residuals;
 mod settle;
 mod sieve;
 pub(crate) mod tree;
@@ -36,6 +37,8 @@ pub use evidence::{Cell, Cells, Evidence, MomentEvidence, Noisy, StratumEvidence
 pub use file::MOST_BYTES;
 pub(crate) use grow::grow;
 pub(crate) use pool::Pool;
+pub use residuals::Residual;
+pub(crate) use residuals::{Rows, rows_of};
 pub use settle::{Absent, OneOf, Settle, Settling};
 pub use sieve::Sieve;
 pub(crate) use verify::verify;
@@ -68,6 +71,9 @@ pub struct Release {
     /// Which rows are kept: those that pass all of them. Only models of earlier formats have any.
     #[serde(rename = "sieve", default, skip_serializing_if = "Vec::is_empty", with = "sieve::one_or_several")]
     pub sieves: Vec<Sieve>,
+    /// Candidates that have children, oldest first: those that are drawn descend from them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<Generation>,
     /// How often each candidate is drawn, if rows are drawn among candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<u32>,
@@ -75,6 +81,15 @@ pub struct Release {
     pub spectrum: Vec<f64>,
     /// Eigenvalues at or below this are noise.
     pub edge: f64,
+}
+
+/// Candidates whose children are the next candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// How often each has a child, in proportion.
+    pub weights: Vec<u32>,
+    /// How much of a child's normal numbers is its own: h of `√(1 − h²) z + h z′`.
+    pub fresh: f64,
 }
 
 /// Where the box stands.

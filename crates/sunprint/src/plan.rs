@@ -9,7 +9,7 @@ use crate::privacy::{Budget, Delta, Epsilon, Ratio};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-pub(crate) use shares::{CELLS, candidates, counted, most_leaves, site_count, sums_of_strata};
+pub(crate) use shares::{CELLS, candidates, counted, most_leaves, site_count, site_rounds, sums_of_strata};
 pub use shares::{Facts, Shares, difficulty};
 
 /// Which algorithm runs.

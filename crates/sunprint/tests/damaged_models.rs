@@ -230,6 +230,25 @@ fn values_and_sieves_that_do_not_fit_are_refused() {
         assert_eq!(load(&with(&FITTED, "/release/weights", json(weights))), loads, "{weights}");
     }
     assert!(!load(&with(&FITTED, "/release/weights", vec![1; (1 << 24) + 1].into())), "too many");
+    // Candidates may have ancestors, if there are any.
+    let ancestors = |value: &str, weights: &str| {
+        let mut document = serde_json::from_slice::<Value>(&with(&FITTED, "/release/weights", json(weights))).unwrap();
+        document["release"]["ancestors"] = json(value);
+        load(&serde_json::to_vec(&document).unwrap())
+    };
+    assert!(ancestors(r#"[{"weights": [0, 3], "fresh": 0.1}, {"weights": [0], "fresh": 1}]"#, "[1, 2, 3]"));
+    for wrong in [
+        r#"[{"weights": [], "fresh": 0.1}]"#,
+        r#"[{"weights": [1], "fresh": 1.1}]"#,
+        r#"[{"weights": [1], "fresh": -0.1}]"#,
+        r#"[{"weights": [-1], "fresh": 0.1}]"#,
+        r#"[{"weights": [1]}]"#,
+    ] {
+        assert!(!ancestors(wrong, "[1, 2, 3]"), "{wrong}");
+    }
+    assert!(!ancestors(r#"[{"weights": [1], "fresh": 0.1}]"#, "[]"), "nobody descends from them");
+    let many = vec![r#"{"weights": [1], "fresh": 0.1}"#; 17].join(", ");
+    assert!(!ancestors(&format!("[{many}]"), "[1]"), "too many");
     // Columns that exclude one another are columns of two values, each on one list.
     let one_of = |value: &str| {
         let mut document = serde_json::from_slice::<Value>(&FITTED).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use common::{drawn, fit, plan, plane, promise, random_rows, schema, table};
 use sunprint::math::transport::Metric;
 use sunprint::model::Model;
-use sunprint::plan::{Mechanism, Method, Plan};
+use sunprint::plan::{Facts, Mechanism, Method, Plan, Shares};
 use sunprint::privacy::Kernel;
 use sunprint::schema::Schema;
 use sunprint::tally::codes::{Codes, Q};
@@ -34,7 +34,11 @@ fn the_dimension_of_a_plane_is_found() {
     for dimension in [1, 2, 3] {
         for width in [3, 8, 20] {
             let (codes, basis) = plane(20_000, width, dimension, 0.08, dimension as u64);
-            let model = quiet(&codes, &schema(width, 1), plan(Method::Default));
+            let schema = schema(width, 1);
+            // So many rows would have sites instead.
+            let shares = Shares::with_directions(&Facts::of(&schema, 20_000, 1.0));
+            let plan = Plan { shares: Some(shares), ..plan(Method::Default) };
+            let model = quiet(&codes, &schema, plan);
             assert_eq!(model.receipt().dimension, Some(dimension), "{dimension} of {width}");
             let sunprint::model::Frame::Basis { vectors, .. } = &model.release().frame else { panic!("a basis") };
             for v in vectors {

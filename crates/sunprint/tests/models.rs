@@ -167,15 +167,15 @@ fn saving_and_loading_is_exact() {
 #[test]
 fn a_newer_format_is_refused_politely() {
     let text = String::from_utf8(BY_HAND.to_vec()).unwrap();
-    for newer in ["8", "9", "18446744073709551615"] {
+    for newer in ["9", "10", "18446744073709551615"] {
         let newer = text.replacen("\"sunprint_model\": 1", &format!("\"sunprint_model\": {newer}, \"more\": [1]"), 1);
         let error = Model::from_json(newer.as_bytes(), "m.sunprint").unwrap_err();
         assert_eq!(error.kind(), Kind::Model);
-        assert!(error.to_string().contains("this Sunprint reads up to 7"), "{error}");
+        assert!(error.to_string().contains("this Sunprint reads up to 8"), "{error}");
         assert_eq!((error.place(), error.advice()), (Some("m.sunprint"), Some("install a newer Sunprint")));
     }
     // Even where the rest has a form that this version cannot know.
-    assert!(Model::from_json(b"{\"sunprint_model\": 8}", "").unwrap_err().to_string().contains("format 8"));
+    assert!(Model::from_json(b"{\"sunprint_model\": 9}", "").unwrap_err().to_string().contains("format 9"));
 }
 
 /// A model is what was released. With noise, no exact count, sum or mean of the table is in it but by chance: each leaf

@@ -27,7 +27,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("source", &["cpu", "door", "schema", "tally", "error", "wipe"]),
     ("tally", &["cpu", "error", "wipe"]),
     ("privacy", &["error", "wipe"]),
-    ("math", &["error"]),
+    ("math", &["cpu", "error"]),
     ("measure", &["error", "privacy", "math"]),
     ("subspace", &["privacy", "math", "measure", "plan", "tally"]),
     ("plan", &["error", "math", "privacy", "schema", "tally"]),

@@ -6,7 +6,7 @@ use common::{fit, promise, random_rows, schema, table};
 use sunprint::math::stream::Stream;
 use sunprint::model::Model;
 use sunprint::plan::{Plan, Shares};
-use sunprint::privacy::Kernel;
+use sunprint::privacy::{Kernel, Ratio};
 use sunprint::schema::Schema;
 use sunprint::tally::codes::Codes;
 use sunprint::tally::{Histogram, Work};
@@ -56,7 +56,7 @@ fn sites_find_a_hole() {
     }
 }
 
-/// The pass of sites is the last one, its sites fit, and one row belongs to one of them.
+/// The last pass is one of sites, its sites fit, and one row belongs to one of them.
 #[test]
 fn the_last_pass_counts_rows_near_sites() {
     use sunprint::fit::Fit;
@@ -72,7 +72,7 @@ fn the_last_pass_counts_rows_near_sites() {
     let [Histogram::Sites(sites)] = &marginals.histograms[..] else { panic!("sites alone") };
     assert!(sites.fit(2, 1) && sites.len() > 100, "{}", sites.len());
     let model = fit.finish().unwrap();
-    assert!(model.receipt().cells.as_ref().is_some_and(|cells| cells.ends_with(&format!("; {} sites", sites.len()))));
+    assert!(model.receipt().cells.as_ref().is_some_and(|cells| cells.ends_with(&format!(", then {}", sites.len()))));
 }
 
 /// One row, rows that are all equal, at one corner or at two, more sites than rows, one column, categories alone, a stratum
@@ -110,4 +110,40 @@ fn no_table_is_too_odd() {
             assert_eq!(a.strata.len(), 30);
         }
     }
+}
+
+/// With much ε sites are counted four times. Each time costs an equal part of their share, and together they cost just that;
+/// each stands where the rounds before found rows; and the hole is as empty as after one round, or emptier.
+#[test]
+fn rounds_share_their_budget_and_go_where_rows_are() {
+    use sunprint::fit::Fit;
+    let (codes, schema) = (circle(), schema(2, 1));
+    let shares = Shares { centre: 1000, spread: 500, moments: 6500, sites: 2000, ..Shares::default() };
+    let plan = Plan { shares: Some(shares), ..Plan::default() };
+    let mut fit =
+        Fit::begin_with_danger_kernel(&schema, plan, promise("100", None), ROWS as u64, Kernel::seeded(3)).unwrap();
+    let mut holes = Vec::new();
+    while let Some(pass) = fit.next_pass() {
+        if let Work::Marginals(marginals) = &pass.work {
+            let [Histogram::Sites(sites)] = &marginals.histograms[..] else { panic!("sites alone") };
+            let places = sites.groups.iter().flat_map(|group| group.sites.chunks_exact(2));
+            let middle = |of: usize| {
+                let all = || sites.groups.iter().flat_map(|group| group.sites.chunks_exact(2)).map(|site| site[of]);
+                0.5 * (f64::from(all().min().unwrap()) + f64::from(all().max().unwrap()))
+            };
+            let (x, y) = (middle(0), middle(1));
+            let far = |site: &&[i16]| (f64::from(site[0]) - x).hypot(f64::from(site[1]) - y) < 0.5 * x;
+            holes.push(places.filter(far).count() as f64 / sites.len() as f64);
+        }
+        fit.absorb(pass.tally(&codes)).unwrap();
+    }
+    assert!(holes.len() == 4 && holes[1..].iter().all(|hole| *hole < 0.5 * holes[0]), "{holes:?}");
+    let model = fit.finish().unwrap();
+    assert_eq!(model.release().ancestors.len(), 3);
+    let amounts: Vec<Ratio> =
+        model.receipt().spent.iter().filter(|spent| spent.stage == "sites").map(|spent| spent.amount).collect();
+    assert!(amounts.iter().all(|amount| *amount == amounts[0]), "{amounts:?}");
+    let whole = amounts.iter().fold(Ratio::ZERO, |sum, amount| sum.checked_add(*amount).unwrap());
+    assert_eq!(whole, Ratio::new(20, 1).unwrap(), "a fifth of 100");
+    assert!(inside(&model) < 0.01, "{}", inside(&model));
 }

@@ -46,7 +46,10 @@ fn fit(schema: &Schema, cells: &Cells, plan: Plan, epsilon: &str, kernel: Kernel
     assert_eq!(sum, total, "{:?}", model.receipt().stages);
     let names = |stages: Vec<&str>| stages.join(" ");
     let promised = names(model.receipt().stages.iter().map(|stage| stage.name.as_str()).collect());
-    assert_eq!(names(spent.iter().map(|one| one.stage.as_str()).collect()), promised);
+    // Sites may be counted more than once.
+    let mut stages: Vec<&str> = spent.iter().map(|one| one.stage.as_str()).collect();
+    stages.dedup();
+    assert_eq!(names(stages), promised);
     let text = model.to_json();
     let back = Model::from_json(text.as_bytes(), "model").unwrap();
     assert_eq!(back.to_json(), text, "what is saved can be loaded");
@@ -167,7 +170,7 @@ fn every_kind_of_column_comes_back() {
     let (schema, cells) = (every_kind(), every_kind_of_cell(20_000));
     let model = fit(&schema, &cells, Plan::default(), "1000", Kernel::quiet());
     let stages: Vec<&str> = model.receipt().stages.iter().map(|stage| stage.name.as_str()).collect();
-    assert_eq!(stages, ["centre", "spread", "moments", "marginals", "measure", "labels", "sites"]);
+    assert_eq!(stages, ["centre", "spread", "moments", "marginals", "labels", "sites"]);
     assert_eq!((model.receipt().columns, model.receipt().coordinates), (10, Some(schema.width())));
     let drawn = draw(&model, 20_000);
     let all = |_: &[String]| true;

@@ -45,6 +45,7 @@ pub fn all(epsilons: &Epsilons) -> Vec<Trial> {
     trials.push(with_marginals(Neighbours::one_row_strata(), pure));
     trials.push(with_labels(Neighbours::one_row_strata(), pure));
     trials.push(with_sites(Neighbours::opposite_corners(), pure));
+    trials.push(sites_alone(Neighbours::one_row_strata(), pure));
     trials
 }
 
@@ -78,6 +79,13 @@ pub fn with_sites(pair: Neighbours, terms: Terms) -> Trial {
     let plan = Plan { texture: true, shares: Some(shares), ..lattice(Method::Default) };
     let trial = trial(pair, plan, terms);
     Trial { name: format!("{}, sites", trial.name), runs: FEWEST_RUNS, ..trial }
+}
+
+/// The default method with sites and no other cells: the path of tables with many rows.
+pub fn sites_alone(pair: Neighbours, terms: Terms) -> Trial {
+    let shares = Shares { centre: 1000, spread: 500, moments: 3500, sites: 5000, ..Shares::default() };
+    let trial = trial(pair, Plan { shares: Some(shares), ..Plan::default() }, terms);
+    Trial { name: format!("{}, sites alone", trial.name), runs: FEWEST_RUNS, ..trial }
 }
 
 /// The baseline of one Gaussian.

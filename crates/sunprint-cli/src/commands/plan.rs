@@ -146,7 +146,11 @@ fn verdict(forecast: &Forecast, columns: usize) -> String {
     match forecast.verdict {
         Verdict::Enough { directions, measured } => {
             let directions = counted(directions as u64, "direction");
-            format!("enough rows: expect about {directions}, and the shape in {measured} of them")
+            let shape = match measured {
+                0 => "sites that say where rows are".to_owned(),
+                _ => format!("the shape in {measured} of them"),
+            };
+            format!("enough rows: expect about {directions}, and {shape}")
         }
         Verdict::OnlyMeans { would_do } => {
             let rows = match would_do {

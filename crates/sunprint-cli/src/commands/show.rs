@@ -13,7 +13,7 @@ use crate::files::to_json;
 use crate::pages;
 use crate::words::{Talk, thousands};
 use sunprint::measure::{Measure, Side, StratumLattice};
-use sunprint::model::{Frame, Model};
+use sunprint::model::{Frame, Model, Residual};
 use sunprint::receipt::{Receipt, Statement, describe};
 use sunprint::report::public;
 use sunprint::schema::Schema;
@@ -31,6 +31,7 @@ struct Shown<'a> {
     #[serde(rename = "box")]
     sides: &'a [Side],
     cells: Cells,
+    residuals: &'a [Residual],
     schema: &'a Schema,
 }
 
@@ -107,6 +108,7 @@ fn shown(model: &Model) -> Shown<'_> {
         coordinates: model.schema().width(),
         dimension: model.receipt().dimension,
         spectrum: &release.spectrum,
+        residuals: &model.evidence().residuals,
         noise_edge: release.edge,
         sides: sides(model),
         cells: cells(&release.measure),
@@ -126,12 +128,26 @@ fn plain(model: &Model) -> String {
     let mut text = model.receipt().to_string();
     spectrum(&mut text, model);
     measure(&mut text, model);
+    residuals(&mut text, model);
     let _ = writeln!(text, "\nColumns and their public bounds");
     let width = model.schema().columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     for column in &model.schema().columns {
         let _ = writeln!(text, "  {:width$}  {}", column.name, describe(column, usize::MAX));
     }
     text
+}
+
+/// How far drawn rows are from what was released.
+fn residuals(text: &mut String, model: &Model) {
+    let residuals = &model.evidence().residuals;
+    if residuals.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nDrawn rows beside what was released, in deviations of its noise");
+    let _ = writeln!(text, "                typical   largest   numbers");
+    for Residual { stage, numbers, typical, worst } in residuals {
+        let _ = writeln!(text, "  {stage:<12}  {typical:>9.2} {worst:>9.2} {:>9}", thousands(*numbers as u64));
+    }
 }
 
 /// The released variances against the noise edge, and the box along the directions that were measured.

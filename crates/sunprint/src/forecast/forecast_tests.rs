@@ -8,7 +8,7 @@ use crate::tally::{MomentLayout, Work, grid_radius};
 use proptest::prelude::*;
 
 fn question(rows: u64, width: usize, strata: usize, epsilon: f64, delta: Option<f64>) -> Question {
-    Question { rows, width, lines: width, columns: width, categories: 0, strata, epsilon, delta }
+    Question { rows, width, lines: width, columns: width, compared: width, categories: 0, strata, epsilon, delta }
 }
 
 /// The noise of the second release is what the fit itself says of moments with that noise.

@@ -125,7 +125,8 @@ pub(super) fn at(question: &Question, spectrum: Spectrum) -> Outlook {
         spectrum,
         leading_over_edge: Some(values[0] / edge),
         above,
-        dimension: best.1,
+        // Where sites are counted, no direction is measured in detail; what they give is not foreseen.
+        dimension: if Shares::for_table(&facts).measure == 0 { 0 } else { best.1 },
         w1: best.0,
         w1_of_the_mean: trace.sqrt(),
     }

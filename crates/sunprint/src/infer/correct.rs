@@ -12,7 +12,7 @@
 //! Setting the curves moves rows from one cell to another, which is why it is done twice. Only released numbers enter.
 
 use super::sites;
-use crate::model::{Pool, Release, Target, recalibrate, tree};
+use crate::model::{Noisy, Pool, Release, Target, recalibrate, tree};
 use crate::schema::Schema;
 use crate::tally::Histogram;
 
@@ -31,6 +31,20 @@ pub(crate) struct Counted {
     pub counts: Vec<f64>,
     /// The deviation of the noise in each.
     pub noise: f64,
+}
+
+impl Counted {
+    /// How many rows of each stratum there are, by these counts alone.
+    pub fn of_strata(&self) -> Vec<Noisy> {
+        let sum = |counts: &[f64]| Noisy {
+            value: counts.iter().sum(),
+            noise: self.noise * (counts.len().max(1) as f64).sqrt(),
+        };
+        match &self.histogram {
+            Histogram::Tree(forks) => self.counts.chunks_exact(forks.leaves()).map(sum).collect(),
+            Histogram::Sites(_) | Histogram::Line { .. } | Histogram::Hot { .. } => Vec::new(),
+        }
+    }
 }
 
 /// Weighs the candidates of a release, so many, by everything that was counted; `targets` are what is wanted of values.

@@ -1,7 +1,7 @@
 //! What a measure is: rows in the cells of a tree or of a lattice.
 
 use super::partition::{Side, cell};
-use crate::math::rounding::largest_remainders;
+use crate::math::rounding::{largest_remainders, nearest_shares};
 use serde::{Deserialize, Serialize};
 
 /// A measure on the box: how many rows each cell holds, stratum by stratum.
@@ -104,7 +104,20 @@ fn cells_along(width: f64, cell: f64) -> u32 {
     ((width / cell - 1e-6).ceil()).clamp(1.0, f64::from(u32::MAX)) as u32
 }
 
+fn over(sizes: &[f64], rows: u64) -> Vec<f64> {
+    sizes.iter().map(|size| size / rows.max(1) as f64).collect()
+}
+
 impl Measure {
+    /// Nothing but the rows of each stratum: n of them, as near to these sizes as can be. One stratum has all.
+    pub fn of_strata(rows: u64, sizes: &[f64]) -> Measure {
+        let parts = if sizes.len() < 2 { vec![1.0] } else { nearest_shares(&over(sizes, rows)) };
+        let stratum =
+            |count: u64| StratumTree { depth: 0, leaves: (count > 0).then_some((0, count)).into_iter().collect() };
+        let strata = largest_remainders(rows, &parts).into_iter().map(stratum).collect();
+        Measure::Tree(TreeMeasure { cuts: Vec::new(), strata })
+    }
+
     /// How many strata there are.
     pub fn strata(&self) -> usize {
         match self {

@@ -57,7 +57,7 @@ impl Course {
         if let Some(ground) = ground.filter(|_| bent && width <= WIDEST) {
             release = self.nearest_to(ground, release, frame, targets);
         }
-        let targets = calibrate(&mut release, &self.schema, targets, 1);
+        let targets = calibrate(&mut release, &self.schema, &self.evidence, targets, 1);
         (release, targets)
     }
 
@@ -67,7 +67,7 @@ impl Course {
         let mut latent = wanted.clone();
         let mut best = (f64::INFINITY, release.clone());
         for round in 0..=ROUNDS {
-            calibrate(&mut release, &self.schema, targets, FEWER);
+            calibrate(&mut release, &self.schema, &self.evidence, targets, FEWER);
             let seen = correlations(&release, width);
             let together: Vec<Vec<usize>> = blocks
                 .iter()

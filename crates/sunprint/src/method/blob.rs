@@ -57,8 +57,18 @@ impl Course {
         let frame = Frame::Basis { origin, vectors: Vec::new(), sides: Vec::new() };
         let (spectrum, edge) = spectrum;
         let (spot, settle) = (Spot::Uniform, Settle::default());
-        let release =
-            Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
+        let release = Release {
+            frame,
+            measure,
+            texture,
+            spot,
+            spectrum,
+            edge,
+            settle,
+            sieves: Vec::new(),
+            ancestors: Vec::new(),
+            weights: Vec::new(),
+        };
         if categories.amount().is_zero() {
             return self.done(release, &[], None, None);
         }

@@ -138,8 +138,18 @@ impl Measurement for CellStage {
             agree_on_sizes(&mut measure, &ground.stratum_rows, noise, rows);
         }
         let settle = Settle::plain(&course.schema, one_of);
-        let release =
-            Release { frame, measure, texture, spot, spectrum, edge, settle, sieves: Vec::new(), weights: Vec::new() };
+        let release = Release {
+            frame,
+            measure,
+            texture,
+            spot,
+            spectrum,
+            edge,
+            settle,
+            sieves: Vec::new(),
+            ancestors: Vec::new(),
+            weights: Vec::new(),
+        };
         match later {
             None => Ok(Next::Done(Box::new(release))),
             later => course.done(release, &targets, ground.as_ref(), later),
@@ -166,7 +176,10 @@ impl Course {
         let mut targets = targets.to_vec();
         targets.resize(self.schema.blocks().len(), Target::default());
         let (release, targets) = self.attuned(release, &frame, &targets, ground);
-        self.after_measure(release, targets, later)
+        // Where cells were counted, these said how many rows each stratum has.
+        let counted = matches!(&release.frame, Frame::Basis { vectors, .. } if !vectors.is_empty());
+        let sizes = ground.filter(|_| !counted).map_or_else(Vec::new, |ground| ground.stratum_rows.clone());
+        self.after_measure(release, targets, later, sizes)
     }
 
     /// Says so where the counts of strata, with noise of this deviation, are noise: half of a stratum or more.

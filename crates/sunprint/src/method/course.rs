@@ -1,5 +1,6 @@
 //! What a fit knows while it runs, and what a measurement is.
 
+use super::certificate::Asked;
 use crate::error::Result;
 use crate::model::{Evidence, Release};
 use crate::plan::Plan;
@@ -17,6 +18,8 @@ pub(crate) struct Course {
     pub receipt: Receipt,
     /// What was released of single columns and pairs of them.
     pub evidence: Evidence,
+    /// Counts that were released, to which the finished model is compared.
+    pub asked: Vec<Asked>,
 }
 
 /// One thing that is asked of the rows. It holds its own charge, and those of what may follow it.

@@ -6,6 +6,7 @@
 mod attune;
 mod blob;
 mod cells;
+mod certificate;
 mod contrasts;
 mod counts;
 mod course;

@@ -4,17 +4,17 @@ use super::attune::Ground;
 use super::blob::{plain_blob, stratum_sizes};
 use super::cells::{CellStage, Space};
 use super::course::{Course, Measurement, Next};
-use super::default::Rest;
+use super::default::{Later, Rest};
 use super::one_of;
 use super::rules::orthonormal;
-use super::values::ValueStage;
+use super::values::{Then, ValueStage};
 use crate::error::Result;
 use crate::math::vector::dot;
-use crate::measure::{Side, box_sides};
-use crate::model::{Frame, Noisy, Spot};
+use crate::measure::{Measure, Side, box_sides};
+use crate::model::{Frame, Noisy, Release, Settle, Spot};
 use crate::plan::Method;
-use crate::privacy::Sensitive;
-use crate::subspace::{Blob, Centre, Covariance, Texture, choose};
+use crate::privacy::{Charge, Sensitive};
+use crate::subspace::{Blob, Centre, Covariance, StratumMean, Texture, choose};
 use crate::tally::{Answer, ClippedMoments, MomentLayout, Work, assemble};
 
 /// Said where only the place of the cloud was found. It covers whatever else could be said of few rows.
@@ -61,6 +61,10 @@ impl Course {
         let units = centre.units();
         if spec.plane.is_none() {
             self.note_moments(&covariance, &units, spec.radius);
+        }
+        let proposes = spec.plane.is_none() && measure.amount().is_zero() && !later.sites.amount().is_zero();
+        if self.plan.method == Method::Default && proposes {
+            return self.propose(&covariance, &units, marginals, later);
         }
         if self.plan.method == Method::Gaussian || measure.amount().is_zero() {
             let blob = if self.plan.method == Method::Gaussian {
@@ -112,21 +116,11 @@ impl Course {
         let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
         let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
-        let means: Vec<f64> = units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect();
-        let one_of = match &blob {
-            Some(_) => one_of::exclusive(&covariance, &means, &one_of::indicators(&self.schema)),
+        let ground = blob.map(|blob| ground(blob, &covariance, &units));
+        let one_of = match &ground {
+            Some(ground) => one_of::exclusive(&covariance, &ground.means, &one_of::indicators(&self.schema)),
             None => Vec::new(),
         };
-        let ground = blob.clone().map(|blob| Ground {
-            blob,
-            offset: covariance.offset.clone(),
-            means,
-            noise: (covariance.mean_noise, covariance.diagonal_noise),
-            shares: covariance.stratum_shares(),
-            stratum_rows: (covariance.strata.iter())
-                .map(|stratum| Noisy { value: stratum.counted, noise: stratum.rows_noise })
-                .collect(),
-        });
         let stage = CellStage {
             partition,
             charge: measure,
@@ -140,21 +134,60 @@ impl Course {
             ground,
             later: Some(later),
         };
-        match stage.ground.as_ref().filter(|_| !marginals.amount().is_zero()) {
-            None => Ok(Next::ask(stage)),
-            Some(ground) => {
-                let spec = self.histograms(&ground.means, &ground.blob.variances());
-                if !spec.countable(strata) {
-                    return Ok(Next::ask(stage));
-                }
-                Ok(Next::ask(ValueStage { spec, charge: marginals, cells: stage }))
-            }
+        self.ask_values(marginals, Then::Cells(stage))
+    }
+
+    /// Where sites will say where rows are: the Gaussian of every stratum is the model that proposes them.
+    fn propose(&mut self, covariance: &Covariance, units: &[f64], marginals: Charge, later: Later) -> Result<Next> {
+        let strata = self.schema.strata();
+        let ground = ground(Blob::of(covariance, &self.plan.tuning), covariance, units);
+        let one_of = one_of::exclusive(covariance, &ground.means, &one_of::indicators(&self.schema));
+        self.receipt.dimension = Some(0);
+        self.receipt.cells = Some("a Gaussian for each stratum".to_string());
+        let release = Release {
+            frame: Frame::Basis { origin: ground.means.clone(), vectors: Vec::new(), sides: Vec::new() },
+            measure: Measure::of_strata(
+                self.rows,
+                &ground.stratum_rows.iter().map(|size| size.value).collect::<Vec<f64>>(),
+            ),
+            texture: Texture::of(&ground.blob, &[], &covariance.offset, strata),
+            spot: Spot::Uniform,
+            settle: Settle::plain(&self.schema, one_of),
+            sieves: Vec::new(),
+            ancestors: Vec::new(),
+            weights: Vec::new(),
+            spectrum: covariance.eigen.values.clone(),
+            edge: covariance.edge,
+        };
+        self.ask_values(marginals, Then::Model { release, ground, later })
+    }
+
+    /// The values of columns, if there is a charge for them, and then the rest.
+    fn ask_values(&mut self, charge: Charge, then: Then) -> Result<Next> {
+        let spec = then.ground().filter(|_| !charge.amount().is_zero());
+        let spec = spec.map(|ground| self.histograms(&ground.means, &ground.blob.variances()));
+        match spec.filter(|spec| spec.countable(self.schema.strata())) {
+            Some(spec) => Ok(Next::ask(ValueStage { spec, charge, then })),
+            None => then.go_on(self, Vec::new()),
         }
     }
 
     /// The public directions, made orthonormal, if there are any.
     pub(super) fn public_plane(&self) -> Result<Option<Vec<Vec<f64>>>> {
         self.plan.public_basis.as_deref().map(|given| orthonormal(given, self.schema.width())).transpose()
+    }
+}
+
+/// What the moments said.
+fn ground(blob: Blob, covariance: &Covariance, units: &[f64]) -> Ground {
+    let size = |stratum: &StratumMean| Noisy { value: stratum.counted, noise: stratum.rows_noise };
+    Ground {
+        blob,
+        offset: covariance.offset.clone(),
+        means: units.iter().zip(&covariance.offset).map(|(c, o)| c + o).collect(),
+        noise: (covariance.mean_noise, covariance.diagonal_noise),
+        shares: covariance.stratum_shares(),
+        stratum_rows: covariance.strata.iter().map(size).collect(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Released numbers are noted as they came, with their noise, and the finished model is held to them.
 
 use super::course::{Course, Next};
-use crate::model::{Evidence, MOST_COVARIANCES, MomentEvidence, Release, StratumEvidence, SumEvidence, Target, verify};
+use crate::model::{MOST_COVARIANCES, MomentEvidence, Release, StratumEvidence, SumEvidence, Target, verify};
 use crate::plan::Method;
 use crate::subspace::Covariance;
 use crate::tally::codes::Q;
@@ -52,10 +52,10 @@ impl Course {
     }
 
     /// The end of a fit: whatever was done after the releases, rows must agree with them.
-    pub(super) fn complete(&self, mut release: Release, targets: &[Target]) -> Next {
-        let evidence: &Evidence = &self.evidence;
+    pub(super) fn complete(&mut self, mut release: Release, targets: &[Target]) -> Next {
         if self.plan.texture && matches!(self.plan.method, Method::Default | Method::Gaussian) {
-            verify(&mut release, &self.schema, evidence, targets);
+            verify(&mut release, &self.schema, &self.evidence, targets);
+            self.evidence.residuals = self.certificate(&release);
         }
         Next::Done(Box::new(release))
     }

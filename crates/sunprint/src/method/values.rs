@@ -1,7 +1,10 @@
 //! The values of each column one by one: which cells are counted, and what their noisy counts ask of the rows.
 
+use super::attune::Ground;
 use super::cells::CellStage;
+use super::certificate::Asked;
 use super::course::{Course, Measurement, Next, counts_of};
+use super::default::Later;
 use super::noted::short;
 use crate::error::Result;
 use crate::math::rounding::nearest_shares;
@@ -26,8 +29,35 @@ const MOST_ABSENT: f64 = 0.5;
 pub(super) struct ValueStage {
     pub spec: Marginals,
     pub charge: Charge,
-    /// What is asked next.
-    pub cells: CellStage,
+    /// What comes next.
+    pub then: Then,
+}
+
+/// What comes once values were counted, or are not counted at all.
+pub(super) enum Then {
+    /// Cells in a few directions.
+    Cells(CellStage),
+    /// The model as it is, which asks for its own counts.
+    Model { release: Release, ground: Ground, later: Later },
+}
+
+impl Then {
+    pub fn go_on(self, course: &mut Course, targets: Vec<Target>) -> Result<Next> {
+        match self {
+            Then::Cells(mut cells) => {
+                cells.targets = targets;
+                Ok(Next::ask(cells))
+            }
+            Then::Model { release, ground, later } => course.done(release, &targets, Some(&ground), Some(later)),
+        }
+    }
+
+    pub fn ground(&self) -> Option<&Ground> {
+        match self {
+            Then::Cells(cells) => cells.ground.as_ref(),
+            Then::Model { ground, .. } => Some(ground),
+        }
+    }
 }
 
 impl Course {
@@ -62,7 +92,8 @@ impl Measurement for ValueStage {
 
     /// Noisy counts of every cell; what they ask of the rows is kept for the end.
     fn release(self: Box<Self>, course: &mut Course, answer: Sensitive<Answer>, _: &dyn Fn(u64, u64)) -> Result<Next> {
-        let ValueStage { spec, charge, mut cells } = *self;
+        let ValueStage { spec, charge, then } = *self;
+        let mut targets = Vec::new();
         let counts = counts_of(answer);
         let columns = spec.histograms.len() as u64;
         let (counts, law) = course.kernel.histograms("marginals", counts, columns, charge)?.into_parts();
@@ -74,7 +105,7 @@ impl Measurement for ValueStage {
         let mut rest = counts.as_slice();
         for (number, block) in schema.blocks().into_iter().enumerate() {
             if !counted(schema, &block) {
-                cells.targets.push(Target::default());
+                targets.push(Target::default());
                 continue;
             }
             let Some(histogram) = histograms.next() else { continue };
@@ -88,9 +119,9 @@ impl Measurement for ValueStage {
                 }
                 _ => Target::default(),
             };
-            cells.targets.push(target);
+            targets.push(target);
         }
-        Ok(Next::ask(cells))
+        then.go_on(course, targets)
     }
 }
 
@@ -137,6 +168,8 @@ impl Course {
 
     /// Counts of some blocks as they were released, and what they say of the moments.
     fn note_values(&mut self, spec: &Marginals, counts: &[i64], noise: f64, counted: impl Fn(&Block) -> bool) {
+        let (marginals, released) = (spec.clone(), counts.iter().map(|&count| count as f64).collect());
+        self.asked.push(Asked { stage: "marginals", marginals, counts: released, noise });
         let (rows, strata) = (self.rows as f64, self.schema.strata());
         let mut rest = counts;
         let counted = (self.schema.blocks().into_iter().enumerate()).filter(|(_, block)| counted(block));

@@ -123,6 +123,7 @@ mod tests {
             edge: 0.0,
             settle: Settle::default(),
             sieves: Vec::new(),
+            ancestors: Vec::new(),
             weights: Vec::new(),
         }
     }

@@ -6,7 +6,7 @@
 
 use super::curve::{Curve, Limit};
 use super::settle::{Absent, HOT_UNIT, Settle, Settling};
-use super::{Draw, Release, ValueCounts};
+use super::{Draw, Evidence, Release, ValueCounts};
 use crate::math::rounding::nearest_shares;
 use crate::schema::{Block, Form, Schema};
 
@@ -61,7 +61,13 @@ const RECONCILED: usize = 8;
 /// Sets the way in which blocks are settled. `targets` has one entry for each block. Gives what was wanted in the end,
 /// for [`recalibrate`]: of every block, then of every list of columns that exclude one another. The trial has so many times
 /// `fewer` rows than a good one.
-pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Target], fewer: u64) -> Vec<Target> {
+pub(crate) fn calibrate(
+    release: &mut Release,
+    schema: &Schema,
+    evidence: &Evidence,
+    targets: &[Target],
+    fewer: u64,
+) -> Vec<Target> {
     release.settle = Settle::plain(schema, std::mem::take(&mut release.settle.one_of));
     let blocks = schema.blocks();
     let two_valued = |c: usize| schema.columns[c].kind.values() == Some(2);
@@ -71,7 +77,8 @@ pub(crate) fn calibrate(release: &mut Release, schema: &Schema, targets: &[Targe
     if !wanted {
         return targets.to_vec();
     }
-    let trial = Trial::of(release, schema.width(), fewer);
+    let mut trial = Trial::of(release, schema.width(), fewer);
+    trial.released = (0..schema.width()).map(|at| evidence.both_means(at).map(|mean| mean.value)).collect();
     let one_of = &release.settle.one_of;
     let together = |block: &Block| one_of.iter().any(|one_of| one_of.at.contains(&block.start));
     let complete = |(block, target): (&Block, &Target)| {
@@ -129,6 +136,8 @@ pub(super) struct Trial {
     /// The rows of each stratum.
     pub members: Vec<Vec<usize>>,
     pub everyone: Vec<usize>,
+    /// The means of coordinates, where they were released.
+    pub released: Vec<Option<f64>>,
 }
 
 impl Trial {
@@ -140,6 +149,7 @@ impl Trial {
             units: Vec::new(),
             members: vec![Vec::new(); release.measure.strata()],
             everyone: Vec::new(),
+            released: Vec::new(),
         };
         draw.each_free(|drawn| {
             for &stratum in &drawn.strata {
@@ -182,8 +192,11 @@ impl Trial {
         self.units[row * self.width + column]
     }
 
-    /// The mean inside the bounds: that is the one that was balanced.
+    /// The mean that was released, or else that of what was drawn inside the bounds, which was balanced.
     fn mean(&self, column: usize) -> f64 {
+        if let Some(&Some(mean)) = self.released.get(column) {
+            return mean;
+        }
         let inside = self.everyone.iter().map(|&row| self.at(row, column).clamp(0.0, 1.0));
         inside.sum::<f64>() / self.everyone.len().max(1) as f64
     }

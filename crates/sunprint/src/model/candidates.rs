@@ -5,6 +5,10 @@
 //! that a table may have more rows than there are candidates, what a candidate has on its own, beside the directions, is
 //! mixed with fresh noise: with normal numbers e and e′, `√(1 − h²) e + h e′` is as normal as either, so that rows are
 //! distributed as candidates are, and stand next to their own.
+//!
+//! *Generations.* Where sites are counted more than once, candidates have children, as often as they weigh, and the children
+//! are the next candidates: all normal numbers of a child are mixed as above. With equal weights a child is distributed as
+//! its parent is; with those that were heard it stands where the rows are, and the next sites with it.
 
 use crate::math::rounding::largest_remainders;
 use crate::math::stream::Stream;
@@ -15,6 +19,8 @@ pub(super) const FRESH: f64 = 0.05;
 /// Any fixed numbers: candidates are part of the model.
 const SEED: u64 = 1;
 const PURPOSE: u64 = 2;
+/// Normal numbers that are drawn together.
+const TOGETHER: usize = 64;
 /// No stratum that has rows has fewer candidates than this part of an equal share.
 const LEAST: f64 = 0.25;
 
@@ -85,8 +91,18 @@ impl Candidates {
 }
 
 /// The random numbers of a candidate.
-pub(super) fn stream(number: u64) -> Stream {
-    Stream::new(SEED, PURPOSE, number)
+pub(super) fn stream(generation: usize, number: u64) -> Stream {
+    Stream::new(SEED, PURPOSE + generation as u64, number)
+}
+
+/// `√(1 − h²) z + h z′` in the place of normal numbers z.
+pub(super) fn mix(normals: &mut [f64], fresh: f64, random: &mut Stream) {
+    let kept = (1.0 - fresh * fresh).sqrt();
+    let mut others = [0.0; TOGETHER];
+    for some in normals.chunks_mut(TOGETHER) {
+        random.normals(&mut others[..some.len()]);
+        some.iter_mut().zip(others).for_each(|(z, other)| *z = kept * *z + fresh * other);
+    }
 }
 
 #[cfg(test)]

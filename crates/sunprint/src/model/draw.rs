@@ -5,11 +5,11 @@
 //! count. Rows come in blocks with a random stream each, so blocks can be drawn in any order. Only additions,
 //! multiplications, square roots and the software logarithm are used: they round alike everywhere.
 
-use super::candidates::{Candidates, FRESH, stream};
+use super::candidates::{Candidates, FRESH, mix, stream};
 use super::{Constraints, Frame, Model, Release, Spot};
 use crate::math::permutation::Permutation;
 use crate::math::stream::Stream;
-use crate::math::vector::dot;
+use crate::math::vector::{add_all, dot};
 use crate::measure::Side;
 use crate::source::{Drawn, in_order};
 
@@ -41,6 +41,8 @@ pub struct Draw<'a> {
     means: Vec<Vec<f64>>,
     /// Where rows are drawn among candidates.
     candidates: Option<Candidates>,
+    /// Those that they descend from, and how much of a child is its own.
+    ancestors: Vec<(Candidates, f64)>,
     /// What every row obeys.
     constraints: Option<Constraints>,
 }
@@ -93,10 +95,12 @@ impl<'a> Draw<'a> {
             noisy,
             means,
             candidates: None,
+            ancestors: Vec::new(),
             constraints: None,
         };
+        draw.ancestors = release.ancestors.iter().map(|g| (draw.weighed(&g.weights), g.fresh)).collect();
         if !release.weights.is_empty() {
-            draw.candidates = Some(draw.count_candidates(release.weights.len() as u64).weighed(&release.weights));
+            draw.candidates = Some(draw.weighed(&release.weights));
         }
         draw
     }
@@ -110,6 +114,10 @@ impl<'a> Draw<'a> {
     fn count_candidates(&self, count: u64) -> Candidates {
         let measure = &self.release.measure;
         Candidates::new(count, &(0..measure.strata()).map(|s| measure.rows(s)).collect::<Vec<u64>>())
+    }
+
+    fn weighed(&self, weights: &[u32]) -> Candidates {
+        self.count_candidates(weights.len() as u64).weighed(weights)
     }
 
     /// How many blocks there are.
@@ -162,7 +170,7 @@ impl<'a> Draw<'a> {
         let mut settled = Vec::with_capacity(self.width);
         self.rows_of(block, &mut drawn, |draw, last, stratum, cell, random, out| {
             let at = out.len();
-            draw.free_row(stratum, cell, random, None, out);
+            draw.free_row(stratum, cell, random, out);
             if draw.release.sieves.is_empty() {
                 return true;
             }
@@ -211,7 +219,7 @@ impl<'a> Draw<'a> {
     fn fill_chosen(&self, candidates: &Candidates, block: u64, settled: bool, drawn: &mut Drawn) {
         let rows =
             block.saturating_mul(BLOCK).min(self.rows)..block.saturating_add(1).saturating_mul(BLOCK).min(self.rows);
-        let mut random = Stream::new(self.seed, ROWS, block);
+        let (mut random, mut normals) = (Stream::new(self.seed, ROWS, block), Vec::new());
         drawn.width = self.width;
         drawn.units.clear();
         drawn.strata.clear();
@@ -222,7 +230,9 @@ impl<'a> Draw<'a> {
             let part = ((quantile - low) as f64 + random.unit()) / (high - low).max(1) as f64;
             let number = candidates.at(stratum as usize, part);
             let at = drawn.units.len();
-            self.candidate(number, Some(&mut random), settled, &mut drawn.units);
+            let (leaf, mut own) = self.normals(self.ancestors.len(), number, &mut normals);
+            mix(&mut normals[self.release.texture.directions.len()..], FRESH, &mut random);
+            self.row_of(leaf, &normals, &mut own, settled, &mut drawn.units);
             if settled {
                 self.constraints.iter().for_each(|constraints| constraints.enforce(&mut drawn.units[at..]));
             }
@@ -230,24 +240,54 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// Draws a candidate, and says of which stratum it is.
-    pub(super) fn candidate(
-        &self,
-        number: u64,
-        fresh: Option<&mut Stream>,
-        settled: bool,
-        out: &mut Vec<f64>,
-    ) -> usize {
-        let (stratum, part) = self.candidates.as_ref().map_or((0, 0.5), |candidates| candidates.place(number));
-        let (low, high) = self.quantiles(stratum as u32);
-        let quantile = low + ((part * (high - low) as f64) as u64).min((high - low).saturating_sub(1));
-        let (cell, at) = (self.cell(&self.leaves[self.leaf_at(quantile)]), out.len());
-        let mut random = stream(number);
-        self.free_row(stratum, &cell, &mut random, fresh, out);
-        if settled {
-            self.release.settle_row(stratum, &mut out[at..], &mut random);
+    /// Draws a candidate of the last generation, and says of which stratum it is.
+    pub(super) fn candidate(&self, number: u64, normals: &mut Vec<f64>, out: &mut Vec<f64>) -> usize {
+        let (leaf, mut random) = self.normals(self.ancestors.len(), number, normals);
+        self.row_of(leaf, normals, &mut random, true, out);
+        self.leaves[leaf].stratum as usize
+    }
+
+    /// The normal numbers of a candidate of a generation, its leaf, and the stream that goes on from there.
+    fn normals(&self, generation: usize, number: u64, out: &mut Vec<f64>) -> (usize, Stream) {
+        let of = |generation: usize| match self.ancestors.get(generation) {
+            Some((candidates, _)) => Some(candidates),
+            None => self.candidates.as_ref(),
+        };
+        let (stratum, part) = of(generation).map_or((0, 0.5), |candidates| candidates.place(number));
+        let mut random = stream(generation, number);
+        match generation.checked_sub(1) {
+            None => {
+                let (low, high) = self.quantiles(stratum as u32);
+                let quantile = low + ((part * (high - low) as f64) as u64).min((high - low).saturating_sub(1));
+                out.clear();
+                out.resize(self.release.texture.directions.len() + self.noisy.len(), 0.0);
+                random.normals(out);
+                (self.leaf_at(quantile), random)
+            }
+            Some(before) => {
+                let parent = of(before).map_or(0, |candidates| candidates.at(stratum, part));
+                let (leaf, _) = self.normals(before, parent, out);
+                mix(out, self.ancestors[before].1, &mut random);
+                (leaf, random)
+            }
         }
-        stratum
+    }
+
+    /// The row that has these normal numbers, those of directions first.
+    fn row_of(&self, leaf: usize, normals: &[f64], random: &mut Stream, settled: bool, out: &mut Vec<f64>) {
+        let (leaf, at, texture) = (&self.leaves[leaf], out.len(), &self.release.texture);
+        out.resize(at + self.width, 0.0);
+        let row = &mut out[at..];
+        let (common, own) = normals.split_at(texture.directions.len());
+        add_all(row, &texture.directions, common);
+        for (&column, normal) in self.noisy.iter().zip(own) {
+            row[column] += texture.diagonal[column] * normal;
+        }
+        texture.pulls.iter().for_each(|pull| pull.apply(row));
+        self.place(leaf.stratum as usize, &self.cell(leaf), random, row);
+        if settled {
+            self.release.settle_row(leaf.stratum as usize, row, random);
+        }
     }
 
     /// The quantiles of a stratum.
@@ -302,7 +342,7 @@ impl<'a> Draw<'a> {
     /// Says whether it is kept, and only then makes it obey; the last is always kept.
     fn row(&self, last: bool, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) -> bool {
         let at = out.len();
-        self.free_row(stratum, cell, random, None, out);
+        self.free_row(stratum, cell, random, out);
         self.release.settle_row(stratum, &mut out[at..], random);
         let keep = self.keep(stratum, &out[at..]);
         let kept = last || keep >= 1.0 || random.unit() < keep;
@@ -318,21 +358,12 @@ impl<'a> Draw<'a> {
     }
 
     /// Draws the texture and moves it to a point of the cell; the result may lie outside the cube.
-    /// `fresh` is what is mixed into what the row has on its own.
-    fn free_row(
-        &self,
-        stratum: usize,
-        cell: &[Side],
-        random: &mut Stream,
-        fresh: Option<&mut Stream>,
-        out: &mut Vec<f64>,
-    ) {
-        let release = self.release;
-        let at = out.len();
+    fn free_row(&self, stratum: usize, cell: &[Side], random: &mut Stream, out: &mut Vec<f64>) {
+        let (release, at) = (self.release, out.len());
         match &release.frame {
             Frame::Columns { .. } => {
                 out.extend(cell.iter().map(|side| release.spot(side, random)));
-                self.add_texture(random, fresh, &mut out[at..]);
+                self.add_texture(random, &mut out[at..]);
             }
             // The order of the random numbers is that of the first format: its models draw what they always drew.
             Frame::Basis { origin, vectors, .. } if release.texture.is_plain() => {
@@ -344,26 +375,32 @@ impl<'a> Draw<'a> {
                 if let Some(shift) = release.texture.shifts.get(stratum) {
                     add(row, 1.0, shift);
                 }
-                self.add_texture(random, fresh, row);
+                self.add_texture(random, row);
             }
-            Frame::Basis { origin, vectors, .. } => {
+            Frame::Basis { .. } => {
                 out.resize(at + self.width, 0.0);
                 let row = &mut out[at..];
-                self.add_texture(random, fresh, row);
-                if let Some(shift) = release.texture.shifts.get(stratum) {
-                    add(row, 1.0, shift);
-                }
-                match self.means.get(stratum) {
-                    Some(mean) => self.follow(mean, vectors, cell, random, row),
-                    None => {
-                        for (side, v) in cell.iter().zip(vectors) {
-                            add(row, release.spot(side, random), v);
-                        }
-                    }
-                }
-                add(row, 1.0, origin);
+                self.add_texture(random, row);
+                self.place(stratum, cell, random, row);
             }
         }
+    }
+
+    /// Moves a texture to a point of the cell.
+    fn place(&self, stratum: usize, cell: &[Side], random: &mut Stream, row: &mut [f64]) {
+        let Frame::Basis { origin, vectors, .. } = &self.release.frame else { return };
+        if let Some(shift) = self.release.texture.shifts.get(stratum) {
+            add(row, 1.0, shift);
+        }
+        match self.means.get(stratum) {
+            Some(mean) => self.follow(mean, vectors, cell, random, row),
+            None => {
+                for (side, v) in cell.iter().zip(vectors) {
+                    add(row, self.release.spot(side, random), v);
+                }
+            }
+        }
+        add(row, 1.0, origin);
     }
 
     /// Moves a row so that its coordinates lie in the cell, each drawn from the stratum's Gaussian given those before
@@ -384,21 +421,15 @@ impl<'a> Draw<'a> {
         moves.iter().zip(&texture.gains).for_each(|(&by, gain)| add(row, by, gain));
     }
 
-    fn add_texture(&self, random: &mut Stream, mut fresh: Option<&mut Stream>, row: &mut [f64]) {
+    fn add_texture(&self, random: &mut Stream, row: &mut [f64]) {
         let texture = &self.release.texture;
         let mut normals = [0.0; TOGETHER];
-        let kept = (1.0 - FRESH * FRESH).sqrt();
         for directions in texture.directions.chunks(TOGETHER) {
             random.normals(&mut normals[..directions.len()]);
-            directions.iter().zip(normals).for_each(|(direction, weight)| add(row, weight, direction));
+            add_all(row, directions, &normals[..directions.len()]);
         }
         for columns in self.noisy.chunks(TOGETHER) {
             random.normals(&mut normals[..columns.len()]);
-            if let Some(fresh) = &mut fresh {
-                let mut others = [0.0; TOGETHER];
-                fresh.normals(&mut others[..columns.len()]);
-                normals.iter_mut().zip(others).for_each(|(e, other)| *e = kept * *e + FRESH * other);
-            }
             columns.iter().zip(normals).for_each(|(&column, normal)| {
                 row[column] += texture.diagonal[column] * normal;
             });

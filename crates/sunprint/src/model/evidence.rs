@@ -4,6 +4,7 @@
 //! rows. They are kept as they came, so that whoever reads a model can say how sure a mean is, and so that the fit itself can
 //! be held to what was released (`verify`).
 
+use super::Residual;
 use crate::math::doubt::{Difference, beyond_noise};
 use crate::schema::{Form, HOT, Schema};
 use crate::tally::codes::{Q, below_value};
@@ -32,6 +33,9 @@ pub struct Evidence {
     /// The strata's parts of the rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strata: Option<StratumEvidence>,
+    /// How far drawn rows are from all of that, and from what else was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub residuals: Vec<Residual>,
 }
 
 /// A number that was released, and the standard deviation of its noise.
@@ -180,6 +184,14 @@ impl Evidence {
         self.sum_mean(at).or_else(|| self.moment_mean(at))
     }
 
+    /// The mean of a coordinate: of whole rows and of clipped ones, each weighed by its noise.
+    pub fn both_means(&self, at: usize) -> Option<Noisy> {
+        match (self.sum_mean(at), self.moment_mean(at)) {
+            (Some(whole), Some(clipped)) => Some(whole.and_clipped(clipped)),
+            (whole, clipped) => whole.or(clipped),
+        }
+    }
+
     /// The variance of a coordinate of clipped rows, likewise.
     pub fn variance(&self, at: usize) -> Option<Noisy> {
         let moments = self.moments.as_ref()?;
@@ -312,7 +324,7 @@ impl Evidence {
         let strata = self.strata.as_ref().is_none_or(|strata| {
             strata.parts.len() == schema.strata() && strata.parts.iter().all(number) && noise(strata.noise)
         });
-        sums && moments && self.values.iter().all(values) && strata
+        sums && moments && self.values.iter().all(values) && strata && self.residuals.iter().all(Residual::fits)
     }
 }
 

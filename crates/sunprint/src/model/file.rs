@@ -1,6 +1,6 @@
 //! The model file: one open JSON document with a version.
 
-use super::{Evidence, Frame, Model, Release};
+use super::{Evidence, Frame, Generation, Model, Release};
 use crate::error::{Error, Kind, Result};
 use crate::receipt::Receipt;
 use crate::schema::Schema;
@@ -9,7 +9,7 @@ use crate::tally::MOST_ROWS;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file's form. A reader refuses a larger one.
-pub const FORMAT: u64 = 7;
+pub const FORMAT: u64 = 8;
 
 /// No model is longer. Reading one takes up to ten times its length in memory.
 pub const MOST_BYTES: u64 = 1 << 30;
@@ -89,6 +89,8 @@ impl Model {
     }
 }
 
+/// No model has more generations of candidates before the last.
+const MOST_ANCESTORS: usize = 16;
 /// No model has more candidates.
 const MOST_CANDIDATES: usize = 1 << 24;
 
@@ -143,8 +145,12 @@ fn check(release: &Release, schema: &Schema, layout: Option<&Layout>) -> std::re
     if !release.settle.fits(d, strata) || !release.sieves.iter().all(|sieve| sieve.fits(d, strata)) {
         return Err("its values do not fit its schema");
     }
-    if release.weights.len() > MOST_CANDIDATES {
-        return Err("it has too many candidates");
+    let ancestors = &release.ancestors;
+    let generation =
+        |g: &Generation| (1..=MOST_CANDIDATES).contains(&g.weights.len()) && (0.0..=1.0).contains(&g.fresh);
+    let fits = ancestors.len() <= MOST_ANCESTORS && ancestors.iter().all(generation);
+    if release.weights.len() > MOST_CANDIDATES || !fits || !ancestors.is_empty() && release.weights.is_empty() {
+        return Err("its candidates are too many or do not fit one another");
     }
     if layout.is_some_and(|layout| layout.match_schema(schema, "").is_err()) {
         return Err("its layout does not fit its schema");

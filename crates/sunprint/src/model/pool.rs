@@ -25,10 +25,11 @@ impl Pool {
         let draw = Draw::of_candidates(release, width, count as u64);
         let mut pool = Pool { width, codes: Vec::with_capacity(count * width), strata: Vec::with_capacity(count) };
         let work = |some: Range<usize>| {
-            let (mut row, mut codes, mut strata) = (Vec::with_capacity(width), Vec::new(), Vec::new());
+            let (mut row, mut normals) = (Vec::with_capacity(width), Vec::new());
+            let (mut codes, mut strata) = (Vec::new(), Vec::new());
             for number in some {
                 row.clear();
-                strata.push(draw.candidate(number as u64, None, true, &mut row) as u32);
+                strata.push(draw.candidate(number as u64, &mut normals, &mut row) as u32);
                 codes.extend(row.iter().map(|&unit| code(unit)));
             }
             (codes, strata)

@@ -71,6 +71,7 @@ pub(crate) fn verify(release: &mut Release, schema: &Schema, evidence: &Evidence
             }
             // What was weighed is no longer what everything was settled for.
             release.weights.clear();
+            release.ancestors.clear();
             wrong = (0..blocks.len()).collect();
         }
         let trial = Trial::of(release, schema.width(), 1);
@@ -242,6 +243,7 @@ mod tests {
             spot: Spot::Uniform,
             settle: Settle { blocks: blocks.collect(), one_of: Vec::new() },
             sieves: Vec::new(),
+            ancestors: Vec::new(),
             weights: Vec::new(),
             spectrum: Vec::new(),
             edge: 0.0,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::schema::{Block, Form, Schema};
-use crate::tally::WIDEST_SITES;
+use crate::tally::{MomentLayout, WIDEST_SITES};
 use serde::{Deserialize, Serialize};
 
 /// What shares may depend on: all of it is public.
@@ -16,6 +16,8 @@ pub struct Facts {
     pub lines: usize,
     /// Columns whose values are counted one by one where that pays: not angles, nor columns of two values.
     pub columns: usize,
+    /// Columns by which rows are compared: all but those that split the table. A category is one of them.
+    pub compared: usize,
     /// Strata.
     pub strata: usize,
     /// ε.
@@ -29,7 +31,7 @@ impl Facts {
         let lines = blocks.iter().filter(|block| block.form != Form::OneHot).map(|block| block.width()).sum();
         let columns = blocks.iter().filter(|block| counted(schema, block)).count();
         let (width, strata) = (schema.width(), schema.strata());
-        Facts { rows, width, lines, columns, strata, epsilon }
+        Facts { rows, width, lines, columns, compared: blocks.len(), strata, epsilon }
     }
 
     /// `d/(εn)`.
@@ -50,6 +52,11 @@ impl Facts {
     pub fn few_rows(&self) -> bool {
         let limit = if (2..=3).contains(&self.strata) { 0.008 } else { 0.05 };
         self.difficulty() > limit || self.means_drown()
+    }
+
+    /// Whether the moments say how many rows each stratum has.
+    fn has_sizes(&self) -> bool {
+        self.strata == 1 || MomentLayout::new(self.width, self.strata).strata == self.strata
     }
 
     /// Whether the moments would leave the means of four strata or more in their noise.
@@ -110,14 +117,16 @@ const MOST_FOR_LABELS: f64 = 0.15;
 const FOR_SITES: f64 = 0.3;
 /// Sites have so many rows for one deviation of their noise, on average.
 const ROWS_A_SITE: f64 = 8.0;
-/// They pay from so many sites for each coordinate on: with fewer, the nearest site is as far away as any.
-const SITES_A_COORDINATE: f64 = 25.0;
+/// They pay from so many sites for each column on: with fewer, the nearest site is as far away as any.
+const SITES_A_COLUMN: f64 = 35.0;
+/// More rounds of them are never asked for.
+const MOST_ROUNDS: f64 = 4.0;
 /// More sites are never asked for, nor sites of more numbers together.
 const MOST_SITES: f64 = 8_192.0;
 const MOST_SITE_NUMBERS: f64 = 2_097_152.0;
 /// There are so many candidates for each cell that is counted; so many at least, and at most candidates of so many numbers.
 const CANDIDATES_A_CELL: usize = 8;
-const LEAST_CANDIDATES: usize = 65_536;
+const LEAST_CANDIDATES: usize = 32_768;
 const MOST_CANDIDATE_NUMBERS: usize = 1 << 24;
 /// More strata have no tree of labels.
 const MOST_LABELS: usize = 64;
@@ -148,21 +157,22 @@ impl Shares {
     ///
     /// How the constants were chosen, and how little that proves: `docs/shares.md`.
     pub fn for_table(facts: &Facts) -> Shares {
-        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::with_directions(facts) }
+        if facts.few_rows() { Shares::for_few_rows(facts) } else { Shares::beside(facts, true, false) }
     }
 
     /// The same, but with directions, however few the rows.
     pub fn with_directions(facts: &Facts) -> Shares {
-        Shares::beside(facts, true)
+        Shares::beside(facts, true, true)
     }
 
     /// The same without marginals, which only a model with texture can follow.
     pub fn without_marginals(facts: &Facts) -> Shares {
-        Shares::beside(facts, false)
+        Shares::beside(facts, false, true)
     }
 
-    fn beside(facts: &Facts, textured: bool) -> Shares {
-        let sites = if textured { Shares::for_sites(facts) } else { 0.0 };
+    /// `plane`: whether directions were asked for.
+    fn beside(facts: &Facts, textured: bool, plane: bool) -> Shares {
+        let sites = if textured && !plane { Shares::for_sites(facts) } else { 0.0 };
         // All others divide what is left as if there were no more.
         let facts = &Facts { epsilon: (1.0 - sites) * facts.epsilon, ..*facts };
         let [marginals, labels] = match textured {
@@ -174,7 +184,8 @@ impl Shares {
         let whole = 1.0 - marginals - labels;
         let centre = if facts.lines == 0 { 0.0 } else { whole * (16.0 * lines).clamp(0.06, 0.50) };
         let spread = if facts.lines == 0 { 0.0 } else { whole * (2.0 * lines).clamp(0.02, 0.06) };
-        let measure = (whole - centre - spread) * MEASURE;
+        // Sites count the shape better than cells in a few directions do.
+        let measure = if sites > 0.0 && facts.has_sizes() { 0.0 } else { (whole - centre - spread) * MEASURE };
         let parts = [centre, spread, measure, marginals, labels].map(|part| (1.0 - sites) * part);
         Shares::from_parts(parts, sites)
     }
@@ -248,8 +259,8 @@ impl Shares {
 
     /// The part of the budget for sites: all or nothing.
     fn for_sites(facts: &Facts) -> f64 {
-        let sites = facts.rows as f64 / (ROWS_A_SITE * 8.0_f64.sqrt() / (FOR_SITES * facts.epsilon));
-        let pays = sites >= SITES_A_COORDINATE * facts.width as f64 && facts.width <= WIDEST_SITES;
+        let noise = 8.0_f64.sqrt() / (FOR_SITES * facts.epsilon);
+        let pays = sites_a_column(facts.rows, facts.compared, noise) >= SITES_A_COLUMN && facts.width <= WIDEST_SITES;
         if pays { FOR_SITES } else { 0.0 }
     }
 
@@ -293,7 +304,7 @@ impl Shares {
             ));
         }
         let open = facts.lines == 0 || (centre > 0 || sums_of_strata(facts.strata) && contrasts > 0) && spread > 0;
-        let strata = facts.strata == 1 || measure > 0;
+        let strata = facts.strata == 1 || measure > 0 || sites > 0 && facts.has_sizes();
         let either = moments == 0 || contrasts == 0;
         if !open || !strata || !either {
             return Err(Error::new(Kind::Usage, "every stage of the fit needs a share of the budget").hint(
@@ -302,13 +313,13 @@ impl Shares {
             ));
         }
         // A share that nothing spends would be promised and wasted.
-        let shape = moments > 0 && measure > 0;
+        let shape = moments > 0 && (measure > 0 || sites > 0);
         let spent = (facts.lines > 0 || centre == 0 && spread == 0)
             && (facts.strata > 1 || contrasts == 0)
             && (facts.strata > 1 || measure == 0 || shape)
             && (facts.columns > 0 && shape || facts.lines < facts.width && moments == 0 || marginals == 0)
             && (facts.strata > 1 && shape || labels == 0)
-            && (shape && facts.width <= WIDEST_SITES || sites == 0);
+            && (moments > 0 && facts.width <= WIDEST_SITES || sites == 0);
         if !spent {
             return Err(Error::new(Kind::Usage, "a share of the budget belongs to a stage that would not run").hint(
                 "contrasts and labels need strata, labels, marginals and sites need moments and a measure, and centre \
@@ -335,6 +346,17 @@ pub(crate) fn most_leaves(rows: u64, noise: f64) -> usize {
 pub(crate) fn site_count(rows: u64, width: usize, noise: f64) -> usize {
     let most = MOST_SITES.min(MOST_SITE_NUMBERS / width.max(1) as f64);
     (rows as f64 / (ROWS_A_SITE * noise)).min(most).max(1.0) as usize
+}
+
+/// How many there could be for each column that is compared, if their number had no limit.
+fn sites_a_column(rows: u64, columns: usize, noise: f64) -> f64 {
+    rows as f64 / (ROWS_A_SITE * noise * columns.max(1) as f64)
+}
+
+/// How many times sites are counted, if once their counts would have a noise of this deviation: each time with as many for
+/// each column as make it pay. Every round asks where the rounds before it found rows.
+pub(crate) fn site_rounds(rows: u64, columns: usize, noise: f64) -> usize {
+    (sites_a_column(rows, columns, noise) / SITES_A_COLUMN).round().clamp(1.0, MOST_ROUNDS) as usize
 }
 
 /// How many candidates a model has by which so many sites and leaves are proposed and corrected.
@@ -367,7 +389,8 @@ mod tests {
             epsilon in 1e-4f64..1000.0, lines: bool,
         ) {
             let lines = if lines || hot == 0 { columns } else { 0 };
-            let facts = Facts { rows, width: lines + hot, lines, columns, strata, epsilon };
+            let compared = lines + usize::from(hot > 0);
+            let facts = Facts { rows, width: lines + hot, lines, columns, compared, strata, epsilon };
             let directions = Shares::with_directions(&facts);
             let (public, gaussian) = (Shares::with_public_basis(&facts), Shares::for_gaussian(&facts));
             for shares in [Shares::for_table(&facts), directions, Shares::without_marginals(&facts), public, gaussian] {
