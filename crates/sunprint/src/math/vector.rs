@@ -38,3 +38,29 @@ impl Vectorised for Adding<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Every level of instructions gives the bits of adding one vector after the other.
+        #[test]
+        fn sums_are_the_same_everywhere(
+            width in 0_usize..40, weights in prop::collection::vec(-9.0_f64..9.0, 0..14), first in -1.0_f64..1.0,
+        ) {
+            let vectors: Vec<Vec<f64>> =
+                (0..weights.len()).map(|i| (0..width).map(|j| (first + (i * 40 + j) as f64).sin()).collect()).collect();
+            let mut plain = vec![first; width];
+            for (vector, weight) in vectors.iter().zip(&weights) {
+                plain.iter_mut().zip(vector).for_each(|(x, v)| *x += weight * v);
+            }
+            for level in Level::all() {
+                let mut row = vec![first; width];
+                Adding { row: &mut row, vectors: &vectors, weights: &weights }.run_at(level);
+                prop_assert!(row.iter().zip(&plain).all(|(a, b)| a.to_bits() == b.to_bits()), "{:?}", level);
+            }
+        }
+    }
+}

@@ -54,10 +54,10 @@ impl Course {
             Answer::Moments(tally) => (assemble(&tally, rows, layout), stratum_sizes(&tally)),
             _ => (Vec::new(), Vec::new()),
         });
-        let Rest { moments, marginals, measure, later, .. } = rest;
-        let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), moments)?;
-        let mut covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
+        let noisy = self.kernel.moments("moments", gram, layout.order(), layout.row_norm_squared(), rest.moments)?;
+        let covariance = Covariance::read(noisy.get(), layout, rows, spec.radius, centre);
         drop(noisy);
+        let Rest { marginals, measure, later, .. } = rest;
         let units = centre.units();
         if spec.plane.is_none() {
             self.note_moments(&covariance, &units, spec.radius);
@@ -76,19 +76,30 @@ impl Course {
             let spectrum = (covariance.eigen.values, covariance.edge);
             return self.finish_blob(&blob, origin, sizes, (measure, marginals), spectrum);
         }
+        let stage = self.measured(covariance, centre, measure, later)?;
+        self.ask_values(marginals, Then::Cells(stage))
+    }
+
+    /// Where rows do not suffice for sites: the shape in a few directions is measured by itself.
+    fn measured(
+        &mut self,
+        mut covariance: Covariance,
+        centre: &Centre,
+        charge: Charge,
+        later: Later,
+    ) -> Result<CellStage> {
+        let (units, tuning, strata) = (centre.units(), self.plan.tuning, self.schema.strata());
         let public = self.public_plane()?;
         if let Some(plane) = &public {
             covariance = covariance.lifted(plane);
         }
-
-        let tuning = self.plan.tuning;
         let sides = |k: usize| -> Vec<Side> {
             let vectors = &covariance.eigen.vectors[..k];
             let middles: Vec<f64> = vectors.iter().map(|v| dot(v, &covariance.offset)).collect();
             let reaches: Vec<f64> = (0..k).map(|i| tuning.reach * deviation(&covariance, centre, i)).collect();
             box_sides(&units, vectors, &middles, &reaches)
         };
-        let allocation = self.allocation(&measure);
+        let allocation = self.allocation(&charge);
         let choice = choose(&covariance, &tuning, self.plan.texture, &allocation, sides);
         if !choice.found && public.is_none() {
             self.receipt.remarks.push(NO_DIRECTION.to_string());
@@ -100,31 +111,22 @@ impl Course {
         };
         self.receipt.dimension = Some(k);
 
-        let vectors = covariance.eigen.vectors[..k].to_vec();
-        let origin = origin(&units, &covariance.offset, &vectors);
-        let blob = (self.plan.texture && public.is_none()).then(|| Blob::of(&covariance, &tuning));
-        let strata = self.schema.strata();
-        let texture = match &blob {
-            Some(blob) => Texture::of(blob, &vectors, &covariance.offset, strata),
-            None => Texture::default(),
+        let (vectors, sides) = (covariance.eigen.vectors[..k].to_vec(), sides(k));
+        let ground = (self.plan.texture && public.is_none())
+            .then(|| ground(Blob::of(&covariance, &tuning), &covariance, &units));
+        let (texture, one_of) = match &ground {
+            Some(ground) => (
+                Texture::of(&ground.blob, &vectors, &covariance.offset, strata),
+                one_of::exclusive(&covariance, &ground.means, &one_of::indicators(&self.schema)),
+            ),
+            None => (Texture::default(), Vec::new()),
         };
-        let stratum_rows = if covariance.strata.is_empty() {
-            vec![rows as f64 / strata as f64; strata]
-        } else {
-            covariance.strata.iter().map(|stratum| stratum.rows).collect()
-        };
-        let sides = sides(k);
         let space = Space { centre: &centre.codes, vectors: &vectors, sides: &sides };
-        let partition = self.partition(&space, &allocation, &stratum_rows, &texture);
-        let ground = blob.map(|blob| ground(blob, &covariance, &units));
-        let one_of = match &ground {
-            Some(ground) => one_of::exclusive(&covariance, &ground.means, &one_of::indicators(&self.schema)),
-            None => Vec::new(),
-        };
-        let stage = CellStage {
+        let partition = self.partition(&space, &allocation, &covariance.rows_of_strata(self.rows, strata), &texture);
+        Ok(CellStage {
             partition,
-            charge: measure,
-            frame: Frame::Basis { origin, vectors, sides },
+            charge,
+            frame: Frame::Basis { origin: origin(&units, &covariance.offset, &vectors), vectors, sides },
             texture,
             spot: Spot::Uniform,
             spectrum: covariance.eigen.values.clone(),
@@ -133,8 +135,7 @@ impl Course {
             one_of,
             ground,
             later: Some(later),
-        };
-        self.ask_values(marginals, Then::Cells(stage))
+        })
     }
 
     /// Where sites will say where rows are: the Gaussian of every stratum is the model that proposes them.

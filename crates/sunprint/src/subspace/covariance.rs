@@ -160,6 +160,14 @@ impl Covariance {
         self.strata.iter().map(|s| s.rows / total.max(1.0)).collect()
     }
 
+    /// Each stratum's rows; equally many where they were not measured.
+    pub fn rows_of_strata(&self, rows: u64, strata: usize) -> Vec<f64> {
+        match self.strata.as_slice() {
+            [] => vec![rows as f64 / strata.max(1) as f64; strata],
+            measured => measured.iter().map(|stratum| stratum.rows).collect(),
+        }
+    }
+
     /// A covariance measured in the coordinates of a known plane, seen from the whole space: vectors `a` of k
     /// coordinates become `Σ a_i v_i`. The plane's orthonormal vectors keep eigenvectors orthonormal.
     #[must_use]
